@@ -5,11 +5,19 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-find_package(Threads REQUIRED)
+find_package(Threads REQUIRED GLOBAL)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(UV REQUIRED IMPORTED_TARGET libuv>=1.44)
+
+# violet_needs(PREFIX MODULE): a library from pkg-config that users of violet link too. The target is
+# PkgConfig::PREFIX; violet_install writes the same module into violet.pc and into violetConfig.cmake.
+function(violet_needs prefix module)
+  pkg_check_modules(${prefix} REQUIRED IMPORTED_TARGET GLOBAL "${module}")
+  set_property(GLOBAL APPEND PROPERTY VIOLET_NEEDS "${prefix}|${module}")
+endfunction()
+violet_needs(UV "libuv>=1.44")
 
 find_program(CCACHE_PROGRAM ccache)
+mark_as_advanced(CCACHE_PROGRAM)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
@@ -17,14 +25,19 @@ endif()
 
 add_library(violet_settings INTERFACE)
 target_compile_options(violet_settings INTERFACE
-  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual -Wimplicit-fallthrough -Werror=return-type
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-designated-field-initializers>
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-missing-field-initializers -fcoroutines>)
+  -Wall -Wextra -Wimplicit-fallthrough -Wshadow
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual -Werror=return-type>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-missing-designated-field-initializers>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-missing-field-initializers -fcoroutines>)
 
 if(VIOLET_SANITIZE)
   add_compile_options(-fsanitize=${VIOLET_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${VIOLET_SANITIZE})
 endif()
-if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR VIOLET_SANITIZE)
+if(VIOLET_BUILD_FUZZ)
+  # Coverage for libFuzzer in all code; only the targets themselves get its main().
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(VIOLET_ASSERTIONS OR CMAKE_BUILD_TYPE STREQUAL "Debug" OR VIOLET_SANITIZE)
   add_compile_definitions(VIOLET_ASSERTIONS=1)
 endif()
