@@ -1,0 +1,1 @@
+#include "leaning.h"
