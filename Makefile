@@ -1,0 +1,70 @@
+# The commands of violet. Each is a thin call of a CMake preset (CMakePresets.json) or of a script in tools/, so nothing
+# here is needed to build violet by hand. Lines with `##` are what `make help` prints.
+
+JOBS ?= $(shell nproc)
+SECONDS ?= 60
+PREFIX ?= /usr/local
+ARGS ?=
+
+# $(call build,PRESET[,TARGET]): configures build/PRESET and builds it.
+build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1); } && \
+  cmake --build --preset $(1) -j $(JOBS) $(if $(2),--target $(2))
+# $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
+check = $(call build,$(1)) && ctest --preset $(1)
+
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench fuzz install clean
+
+help: ## this table
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## installs what is missing to build and test (apt; root or sudo)
+	@tools/setup.sh
+
+run: setup ## builds release and starts the showcase on http://127.0.0.1:8080
+	@$(call build,release)
+	@tools/run.sh build/release/showcase $(ARGS)
+
+arena: setup ## builds release and starts the benchmark entry; ARGS="--loops 1"
+	@$(call build,release)
+	@tools/run.sh build/release/arena $(ARGS)
+
+release: setup ## builds build/release and runs nothing
+	@$(call build,release)
+
+debug: setup ## builds build/debug: -O0, assertions on
+	@$(call build,debug)
+
+test: setup ## builds and runs every test
+	@$(call check,test)
+
+asan: setup ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(call check,asan)
+
+tsan: setup ## the tests under ThreadSanitizer
+	@$(call check,tsan)
+
+gcc: setup ## the tests built by g++
+	@$(call check,gcc)
+
+lint: setup ## clang-format, the shape of the tree, clang-tidy
+	@$(call build,test)
+	@tools/lint.sh build/test
+
+format: setup ## writes the format that lint wants
+	@tools/lint.sh --fix
+
+bench: setup ## builds and runs the benchmarks
+	@tools/setup.sh bench
+	@$(call build,bench)
+	@tools/bench.sh build/bench $(ARGS)
+
+fuzz: setup ## runs each fuzz target for SECONDS=60
+	@$(call build,fuzz)
+	@tools/fuzz.sh build/fuzz $(SECONDS)
+
+install: setup ## installs the library to PREFIX=/usr/local
+	@$(call build,package)
+	@cmake --install build/package --prefix "$(PREFIX)"
+
+clean: ## removes build/
+	@rm -rf build
