@@ -1,0 +1,215 @@
+#include "violet/event/loop.h"
+
+#include "violet/base/check.h"
+#include "violet/base/log.h"
+
+#include <ctime>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace violet {
+namespace detail {
+
+// What other threads see of a loop. Lives as long as the loop or a LoopRef.
+class Mailbox {
+ public:
+  explicit Mailbox(uv_async_t* async) noexcept : async_(async) {}
+
+  void retain() noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  bool post(Function<void()>& fn) {
+    const std::lock_guard lock(mutex_);
+    if (async_ == nullptr) return false;
+    queue_.push_back(std::move(fn));
+    if (queue_.size() == 1) uv_async_send(async_);
+    return true;
+  }
+  void take(std::vector<Function<void()>>& batch) {
+    const std::lock_guard lock(mutex_);
+    batch.swap(queue_);
+  }
+  void close() noexcept {
+    const std::lock_guard lock(mutex_);
+    async_ = nullptr;
+  }
+
+ private:
+  std::atomic<int> count_ = 1;
+  std::mutex mutex_;
+  uv_async_t* async_;  // nullptr: the loop is gone
+  std::vector<Function<void()>> queue_;
+};
+
+class Spawned : public ListNode<Spawned> {};
+
+}  // namespace detail
+
+LoopRef::LoopRef(const LoopRef& other) noexcept : mailbox_(other.mailbox_) {
+  if (mailbox_ != nullptr) mailbox_->retain();
+}
+LoopRef::~LoopRef() {
+  if (mailbox_ != nullptr) mailbox_->release();
+}
+bool LoopRef::post(Function<void()> fn) { return mailbox_ != nullptr && mailbox_->post(fn); }
+
+namespace {
+
+template <class Handle>
+uv_handle_t* as_handle(Handle* handle) noexcept {
+  return reinterpret_cast<uv_handle_t*>(handle);
+}
+Loop& loop_of(const uv_loop_t* loop) noexcept { return *static_cast<Loop*>(loop->data); }
+
+}  // namespace
+
+Loop::Loop() {
+  VIOLET_CHECK(uv_loop_init(&uv_) == 0);
+  uv_.data = this;
+  timers_.advance(now_ms());
+  VIOLET_CHECK(uv_async_init(&uv_, &async_, [](uv_async_t* async) {
+                 Loop& loop = loop_of(async->loop);
+                 if (loop.is_stopping()) uv_stop(&loop.uv_);
+                 loop.run_posted();
+               }) == 0);
+  uv_prepare_init(&uv_, &prepare_);
+  uv_prepare_start(&prepare_, [](uv_prepare_t* prepare) {
+    Loop& loop = loop_of(prepare->loop);
+    loop.run_deferred();
+    loop.set_wake_up();
+  });
+  uv_check_init(&uv_, &check_);
+  uv_check_start(&check_, [](uv_check_t* check) { loop_of(check->loop).run_deferred(); });
+  uv_timer_init(&uv_, &wake_up_);
+  uv_timer_init(&uv_, &step_end_);
+  uv_unref(as_handle(&prepare_));
+  uv_unref(as_handle(&check_));
+  mailbox_ = new detail::Mailbox(&async_);
+}
+
+Loop::~Loop() {
+  VIOLET_CHECK(!is_running_);
+  const Scope scope(*this);
+  mailbox_->close();
+  std::vector<Function<void()>> unposted;
+  mailbox_->take(unposted);
+  unposted.clear();
+  mailbox_->release();
+  uv_close(as_handle(&async_), nullptr);
+  uv_close(as_handle(&prepare_), nullptr);
+  uv_close(as_handle(&check_), nullptr);
+  uv_close(as_handle(&wake_up_), nullptr);
+  uv_close(as_handle(&step_end_), nullptr);
+  while (uv_run(&uv_, UV_RUN_NOWAIT) != 0 && uv_loop_alive(&uv_) != 0) {
+    bool is_closing = false;
+    uv_walk(
+        &uv_, [](uv_handle_t* handle, void* closing) { *static_cast<bool*>(closing) |= uv_is_closing(handle) != 0; },
+        &is_closing);
+    if (!is_closing) break;
+  }
+  if (uv_loop_close(&uv_) != 0) {
+    uv_walk(
+        &uv_,
+        [](uv_handle_t* handle, void*) {
+          log(LogLevel::Error, std::string("loop destroyed with an open handle: ") + uv_handle_type_name(handle->type));
+        },
+        nullptr);
+    VIOLET_CHECK(!"a handle outlives its loop");
+  }
+}
+
+void Loop::run() {
+  VIOLET_CHECK(!is_running_);
+  const Scope scope(*this);
+  is_running_ = true;
+  while (!stop_requested_.load(std::memory_order_acquire)) turn(UV_RUN_DEFAULT);
+  drain_spawned();
+  is_running_ = false;
+  stop_requested_.store(false, std::memory_order_release);
+}
+
+void Loop::stop() noexcept {
+  stop_requested_.store(true, std::memory_order_release);
+  uv_async_send(&async_);
+}
+
+bool Loop::step(int timeout_ms) {
+  VIOLET_CHECK(!is_running_);
+  const Scope scope(*this);
+  is_running_ = true;
+  run_deferred();
+  if (timeout_ms > 0) {
+    uv_update_time(&uv_);
+    uv_timer_start(&step_end_, [](uv_timer_t*) {}, static_cast<std::uint64_t>(timeout_ms), 0);
+  }
+  turn(timeout_ms > 0 ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+  uv_timer_stop(&step_end_);
+  run_deferred();
+  is_running_ = false;
+  return !is_stopping();
+}
+
+void Loop::turn(uv_run_mode mode) { uv_run(&uv_, mode); }
+
+void Loop::post(Function<void()> fn) { mailbox_->post(fn); }
+
+LoopRef Loop::ref() noexcept {
+  LoopRef ref;
+  mailbox_->retain();
+  ref.mailbox_ = mailbox_;
+  return ref;
+}
+
+void Loop::run_posted() noexcept {
+  std::vector<Function<void()>> batch;
+  mailbox_->take(batch);
+  for (Function<void()>& fn : batch) {
+    fn();
+    fn.reset();
+  }
+}
+
+void Loop::run_deferred() noexcept {
+  // Work that defers itself again and again must not keep the loop from its events.
+  constexpr int kPassesMax = 64;
+  for (int pass = 0; !deferred_.is_empty(); ++pass) {
+    if (pass == kPassesMax) {
+      uv_async_send(&async_);
+      return;
+    }
+    List<Deferred, Deferred> batch;
+    batch.splice_back(deferred_);
+    while (Deferred* work = batch.pop_front()) work->callback_(*work);
+  }
+}
+
+void Loop::set_wake_up() noexcept {
+  const std::uint64_t due = timers_.wake_at_ms();
+  if (due == armed_for_ms_) return;
+  armed_for_ms_ = due;
+  if (due == TimerWheel::kNever) {
+    uv_timer_stop(&wake_up_);
+    return;
+  }
+  const std::uint64_t now = now_ms();
+  uv_timer_start(
+      &wake_up_,
+      [](uv_timer_t* timer) {
+        Loop& loop = loop_of(timer->loop);
+        loop.armed_for_ms_ = TimerWheel::kNever;
+        loop.timers_.advance(clock_us() / 1000);
+      },
+      due > now ? due - now : 0, 0);
+}
+
+void Loop::drain_spawned() {}
+
+void Loop::read_wall(std::uint64_t now_ms) noexcept {
+  wall_read_at_ms_ = now_ms;
+  wall_seconds_ = static_cast<std::int64_t>(std::time(nullptr));
+}
+
+}  // namespace violet

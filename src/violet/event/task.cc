@@ -1,0 +1,143 @@
+#include "violet/event/task.h"
+
+#include "violet/event/loop.h"
+
+namespace violet {
+
+void detail::delete_frame(void* frame, std::size_t size) noexcept {
+  FrameHead* head = static_cast<FrameHead*>(frame) - 1;
+  size = (size + sizeof(FrameHead) + 15) & ~std::size_t{15};
+  FrameStack* stack = head->stack;
+  if (stack == nullptr) {
+    ::operator delete(static_cast<void*>(head), size);
+    return;
+  }
+  if (stack->newest != head) {
+    // A younger frame lives on: wait for it. The size finds room in the dead frame.
+    head->older |= 1;
+    ::new (frame) std::size_t(size);
+    return;
+  }
+  for (;;) {
+    const std::uintptr_t older = head->older & ~std::uintptr_t{1};
+    stack->arena->give_back(head, size);
+    head = reinterpret_cast<FrameHead*>(older);
+    if (head == nullptr || (head->older & 1) == 0) break;
+    size = *std::launder(reinterpret_cast<std::size_t*>(head + 1));
+  }
+  stack->newest = head;
+}
+
+void TaskContext::run() noexcept {
+  VIOLET_ASSERT(detail::task_thread.ready == nullptr && state_ == State::Ready);
+  ResumeBatch batch;
+  detail::task_thread.ready->push_back(*this);
+}
+
+void ResumeBatch::run_all() noexcept {
+  detail::TaskThread& thread = detail::task_thread;
+  TaskContext* outer = thread.context;
+  while (TaskContext* context = ready_.pop_front()) {
+    thread.context = context;
+    context->state_ = TaskContext::State::Running;
+    do {
+      void* next = std::exchange(context->resume_next_, nullptr);
+      VIOLET_CHECK(next != nullptr);  // a coroutine waits in something that is no Waiter
+      std::coroutine_handle<>::from_address(next).resume();
+    } while (context->state_ == TaskContext::State::Running);
+    thread.context = outer;
+    if (context->state_ == TaskContext::State::Ended || context->state_ == TaskContext::State::Abandoned) {
+      context->on_end_(*context);
+    } else if (context->is_deadline_set_) {
+      context->arm_deadline();
+    }
+  }
+  thread.ready = nullptr;
+}
+
+void TaskContext::stop(Error why) noexcept {
+  VIOLET_ASSERT(why);
+  if (why_) return;
+  // Keeps this object alive until its waiters have been told: coroutines run when the batch ends.
+  ResumeBatch batch;
+  why_ = why;
+  Timer::cancel();
+  while (StopCallback* callback = stop_callbacks_.pop_front()) callback->callback_(*callback, why);
+  if (waiter_ != nullptr) waiter_->on_stop(why);
+}
+
+void TaskContext::on_stop(StopCallback& callback) noexcept {
+  if (why_) {
+    callback.callback_(callback, why_);
+  } else if (!callback.is_linked()) {
+    stop_callbacks_.push_back(callback);
+  }
+}
+
+void TaskContext::set_deadline(std::uint64_t due_ms) noexcept {
+  if (due_ms >= deadline_ms_) return;
+  deadline_ms_ = due_ms;
+  is_deadline_set_ = true;
+  // A chain that never waits needs no timer; run() arms it at the first suspension.
+  if (state_ == State::Waiting) arm_deadline();
+}
+
+void TaskContext::arm_deadline() noexcept {
+  is_deadline_set_ = false;
+  if (why_) return;
+  Loop* loop = Loop::current();
+  VIOLET_ASSERT(loop != nullptr);
+  loop->timers().arm(*this, deadline_ms_);
+}
+
+void TaskContext::on_deadline(Timer& timer) noexcept { static_cast<TaskContext&>(timer).stop(ErrorKind::Timeout); }
+
+void TaskContext::destroy_frames(detail::TaskBase* outermost) noexcept {
+  VIOLET_CHECK(state_ != State::Running);  // a chain cannot be destroyed by its own running coroutine
+  // Destructors in the frames may resume other chains; those run afterwards.
+  ResumeBatch batch;
+  ListNode<detail::Ready>::unlink();
+  Timer::cancel();
+  while (detail::TaskLink* link = innermost_) {
+    innermost_ = link->outer;
+    link->awaited->destroy();
+  }
+  outermost->destroy();
+  stop_callbacks_.clear();
+  is_deadline_set_ = false;
+  state_ = State::Idle;
+}
+
+void TaskContext::clear() noexcept {
+  VIOLET_ASSERT(state_ == State::Idle);
+  why_ = {};
+  deadline_ms_ = kNoDeadline;
+  failed_await_count_ = 0;
+}
+
+bool Waiter::refuse(TaskContext& context) noexcept {
+  error_ = context.why_;
+  if (++context.failed_await_count_ < TaskContext::kFailedAwaitsMax) return false;
+  // Suspends for good: run() ends the chain.
+  context.state_ = TaskContext::State::Abandoned;
+  return true;
+}
+
+bool Waiter::suspend_anyway(std::coroutine_handle<> handle) noexcept {
+  TaskContext* context = TaskContext::current();
+  VIOLET_ASSERT(context != nullptr && context->state_ == TaskContext::State::Running);
+  if (context->why_ && ++context->failed_await_count_ >= TaskContext::kFailedAwaitsMax) {
+    context->state_ = TaskContext::State::Abandoned;
+    return false;
+  }
+  enlist(*context, handle);
+  return true;
+}
+
+void TaskRoot::reset() noexcept {
+  if (is_active()) destroy_frames(&task_);
+  VIOLET_ASSERT(stack_.newest == nullptr);  // a Task outlives the chain it was made in
+  clear();
+}
+
+}  // namespace violet
