@@ -1,0 +1,43 @@
+#include "violet/base/address.h"
+
+#include <arpa/inet.h>
+
+namespace violet {
+
+std::string Address::host() const {
+  if (family == Family::Unix) return "unix";
+  if (family == Family::None) return "unknown";
+  char text[INET6_ADDRSTRLEN];
+  ::inet_ntop(family == Family::Ipv4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof text);
+  return text;
+}
+
+std::string Address::to_string() const {
+  if (family == Family::Ipv4) return host() + ":" + std::to_string(port);
+  if (family == Family::Ipv6) return "[" + host() + "]:" + std::to_string(port);
+  return host();
+}
+
+bool Address::is_loopback() const noexcept {
+  if (family == Family::Ipv4) return bytes[0] == 127;
+  if (family != Family::Ipv6) return family == Family::Unix;
+  for (std::size_t i = 0; i < 15; ++i) {
+    if (bytes[i] != 0) return false;
+  }
+  return bytes[15] == 1;
+}
+
+Result<Address> Address::parse(std::string_view host, std::uint16_t port) {
+  const std::string text(host);
+  Address address{.port = port};
+  if (::inet_pton(AF_INET, text.c_str(), address.bytes.data()) == 1) {
+    address.family = Family::Ipv4;
+  } else if (::inet_pton(AF_INET6, text.c_str(), address.bytes.data()) == 1) {
+    address.family = Family::Ipv6;
+  } else {
+    return fail(ErrorKind::Address);
+  }
+  return address;
+}
+
+}  // namespace violet

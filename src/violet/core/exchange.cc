@@ -1,0 +1,398 @@
+#include "violet/core/exchange.h"
+
+#include <cstring>
+#include <string>
+
+#include "violet/base/ascii.h"
+#include "violet/base/log.h"
+#include "violet/core/limits.h"
+#include "violet/core/site.h"
+#include "violet/http/status.h"
+
+namespace violet {
+namespace {
+
+Error limit_error(LimitId id, int status) {
+  return Error(ErrorKind::TooLarge, static_cast<std::int32_t>(id), static_cast<std::uint16_t>(status));
+}
+
+// "413 Content Too Large", and for a limit its name and value, so that whoever is hit knows what to ask for.
+Body plain_page(Exchange& exchange, Error why, std::string_view id) {
+  std::string text = std::to_string(exchange.response().status) + " ";
+  text += http::reason(exchange.response().status);
+  text += '\n';
+  const auto limit = static_cast<LimitId>(why.detail());
+  if ((why.kind() == ErrorKind::TooLarge || why.kind() == ErrorKind::Timeout) && limit != LimitId::None) {
+    text.append("limit ").append(name(limit)).append(" = ");
+    text.append(std::to_string(value(exchange.limits(), limit))).append("\n");
+  }
+  if (!id.empty()) text.append("error id ").append(id).append("\n");
+  exchange.response().fields.push(http::FieldId::ContentType, "text/plain; charset=utf-8");
+  return Body(Slice::borrowed(exchange.arena().copy(text)));
+}
+
+}  // namespace
+
+Exchange::Exchange(Site& site) noexcept
+    : site_(&site),
+      arena_(first_, sizeof first_),
+      request_(arena_, reinterpret_cast<http::Field*>(request_fields_), kRequestFields),
+      response_(arena_, reinterpret_cast<http::Field*>(response_fields_), kResponseFields) {}
+
+Loop& Exchange::loop() noexcept { return site_->loop; }
+const Limits& Exchange::limits() const noexcept { return site_->limits; }
+
+const Connection& Exchange::connection() const noexcept {
+  static constexpr Connection kGone{};
+  return stream_ != nullptr ? stream_->connection() : kGone;
+}
+
+void Exchange::open(Stream& stream) noexcept {
+  stream_ = &stream;
+  count_ = 1;
+  context = nullptr;
+  body_limit_ = site_->limits.body_bytes_max;
+  response_.status = 200;
+}
+
+// Back to how open() wants it. Only what one exchange may have changed is touched.
+void Exchange::reset() noexcept {
+  VIOLET_ASSERT(count_ == 0 && stream_ == nullptr);
+  deadline_.cancel();
+  cancel_hooks_.clear();
+  if (is_task_used_) task_.reset();
+  request_.clear();
+  response_.clear();
+  body_mode_ = BodyMode::Undecided;
+  has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
+  has_deadline_ = true;
+  body_bytes_ = 0;
+  body_ = {};
+  body_capacity_ = 0;
+  if (!body_slice_.is_empty()) body_slice_ = {};
+  pending_.clear();
+  trailers_ = nullptr;
+  waiter_ = nullptr;
+  sink_ = nullptr;
+  match = {};
+  request_.fields.reset(reinterpret_cast<http::Field*>(request_fields_), kRequestFields);
+  response_.fields.reset(reinterpret_cast<http::Field*>(response_fields_), kResponseFields);
+  arena_.reset();
+}
+
+void Exchange::release() noexcept {
+  VIOLET_ASSERT(count_ > 0);
+  if (--count_ == 0) site_->exchanges.close(*this);
+}
+
+// --- from the wire
+
+void Exchange::on_head(http::Head& head, bool has_body) {
+  VIOLET_ASSERT(&head == &request_);
+  has_body_ = has_body;
+  ++site_->counters.requests;
+  if (const http::Field* expect = head.fields.find(http::FieldId::Expect); expect != nullptr) [[unlikely]] {
+    // RFC 9110 §10.1.1: 100-continue is the only expectation; an HTTP/1.0 client's is ignored.
+    if (head.version != http::Version::Http10) {
+      if (!ascii::equal_folded(expect->value, "100-continue")) {
+        refuse(Error(ErrorKind::Unsupported, 0, 417));
+        return;
+      }
+      wants_continue_ = has_body;
+    }
+  }
+  retain();
+  guard([this] { site_->service.serve(*this); });
+  if (!is_answered_ && stream_ != nullptr && !is_waiting()) {
+    log(LogLevel::Error, "a handler returned without an answer and without holding its exchange");
+    refuse(Error(ErrorKind::Handler));
+  }
+  release();
+}
+
+bool Exchange::is_waiting() const noexcept {
+  // Two counts are the stream's and on_head's own.
+  return count_ > 2 || waiter_ != nullptr || sink_ != nullptr || task_.is_active();
+}
+
+void Exchange::on_data(Slice data) {
+  body_bytes_ += data.size();
+  if (body_mode_ == BodyMode::Discard) {
+    stream_->credit(data.size());
+    return;
+  }
+  if (body_bytes_ > body_limit_) {
+    drop_body(limit_error(LimitId::body_bytes_max, 413));
+    return;
+  }
+  switch (body_mode_) {
+    case BodyMode::Undecided: pending_.append(std::move(data)); break;
+    case BodyMode::Collect: {
+      const std::size_t size = data.size();
+      if (body_.empty()) {
+        // A body in one piece stays where it was received.
+        body_slice_ = std::move(data).owned();
+        body_ = body_slice_.text();
+      } else {
+        gather(data.text());
+      }
+      stream_->credit(size);
+      break;
+    }
+    case BodyMode::Sink: guard([&] { sink_->on_body_data(*this, std::move(data)); }); break;
+    case BodyMode::Discard: break;
+  }
+}
+
+void Exchange::on_end(const http::Fields* trailers) {
+  is_body_ended_ = true;
+  if (trailers != nullptr && !trailers->is_empty()) {
+    auto* copy = arena_.make<http::Fields>(arena_);
+    for (const http::Field& field : *trailers) {
+      copy->push(http::Field{.name = arena_.copy(field.name), .value = arena_.copy(field.value), .id = field.id});
+    }
+    trailers_ = copy;
+  }
+  finish_body();
+}
+
+void Exchange::on_close(Error why) noexcept {
+  stream_ = nullptr;
+  deadline_.cancel();
+  const Error reason = why ? why : Error(ErrorKind::Closed);
+  waiter_ = nullptr;
+  if (BodySink* sink = std::exchange(sink_, nullptr); sink != nullptr) sink->on_body_error(*this, reason);
+  while (CancelHook* hook = cancel_hooks_.pop_front()) hook->on_cancel(reason);
+  if (task_.is_active()) task_.stop(reason);
+  release();
+}
+
+// --- the body
+
+// Somebody wants the body: the client may send it (RFC 9110 §10.1.1).
+void Exchange::begin_body() {
+  if (is_body_started_) return;
+  is_body_started_ = true;
+  if (wants_continue_ && body_bytes_ == 0 && !is_body_ended_ && stream_ != nullptr && !is_answered_) {
+    http::Head head(arena_);
+    head.status = 100;
+    stream_->inform(head);
+  }
+}
+
+void Exchange::collect(BodyWaiter& waiter) {
+  VIOLET_ASSERT(body_mode_ == BodyMode::Undecided);
+  body_mode_ = BodyMode::Collect;
+  waiter_ = &waiter;
+  if (!has_body_ || stream_ == nullptr) {
+    finish_body();
+    return;
+  }
+  // A declared length beyond the limit is refused before the body is asked for.
+  if (const auto length = ascii::to_number<std::uint64_t>(request_.fields.get(http::FieldId::ContentLength));
+      length && *length > body_limit_) {
+    drop_body(limit_error(LimitId::body_bytes_max, 413));
+    return;
+  }
+  begin_body();
+  const std::size_t size = pending_.size();
+  while (!pending_.is_empty()) {
+    Slice slice = pending_.pop_front();
+    if (body_.empty() && pending_.is_empty()) {
+      body_slice_ = std::move(slice).owned();
+      body_ = body_slice_.text();
+    } else {
+      gather(slice.text());
+    }
+  }
+  if (size > 0) stream_->credit(size);
+  finish_body();
+}
+
+void Exchange::gather(std::string_view text) {
+  const std::size_t size = body_.size() + text.size();
+  if (size > body_capacity_) {
+    const std::size_t capacity = size < 512 ? 1024 : size * 2;
+    char* room = static_cast<char*>(arena_.allocate(capacity, 1));
+    if (!body_.empty()) std::memcpy(room, body_.data(), body_.size());
+    body_ = {room, body_.size()};
+    body_capacity_ = capacity;
+    body_slice_ = {};
+  }
+  std::memcpy(const_cast<char*>(body_.data()) + body_.size(), text.data(), text.size());
+  body_ = {body_.data(), size};
+}
+
+void Exchange::read(BodySink& sink) {
+  VIOLET_ASSERT(body_mode_ == BodyMode::Undecided);
+  body_mode_ = BodyMode::Sink;
+  sink_ = &sink;
+  if (stream_ == nullptr) return;
+  if (has_body_) begin_body();
+  while (!pending_.is_empty() && sink_ != nullptr) {
+    Slice slice = pending_.pop_front();
+    guard([&] { sink_->on_body_data(*this, std::move(slice)); });
+  }
+  finish_body();
+}
+
+void Exchange::discard() {
+  if (body_mode_ == BodyMode::Discard) return;
+  body_mode_ = BodyMode::Discard;
+  waiter_ = nullptr;
+  sink_ = nullptr;
+  const std::size_t size = pending_.size();
+  pending_.clear();
+  if (size > 0 && stream_ != nullptr) stream_->credit(size);
+}
+
+void Exchange::credit(std::size_t n) {
+  if (stream_ != nullptr && n > 0) stream_->credit(n);
+}
+
+// Tells whoever waits for the end, once it is there.
+void Exchange::finish_body() {
+  if (has_body_ && !is_body_ended_) return;
+  if (BodyWaiter* waiter = std::exchange(waiter_, nullptr); waiter != nullptr) {
+    retain();
+    guard([&] { waiter->on_body(*this); });
+    release();
+  } else if (BodySink* sink = std::exchange(sink_, nullptr); sink != nullptr) {
+    guard([&] { sink->on_body_end(*this); });
+  }
+}
+
+void Exchange::drop_body(Error why) noexcept {
+  waiter_ = nullptr;
+  BodySink* sink = std::exchange(sink_, nullptr);
+  discard();
+  if (sink != nullptr) sink->on_body_error(*this, why);
+  if (!is_answered_) refuse(why);
+}
+
+// --- answering
+
+bool Exchange::reply(Body body) {
+  if (is_answered_) return false;
+  deadline_.cancel();
+  if (!match.reply_hooks.empty()) [[unlikely]] {
+    for (std::size_t i = match.reply_hooks.size(); i-- > 0 && !is_answered_;) {
+      match.reply_hooks[i]->on_reply(*this, response_, body);
+    }
+    if (is_answered_) return false;
+  }
+  is_answered_ = true;
+  if (stream_ == nullptr) return true;
+  stream_->start(response_, std::move(body));
+  // A sink goes on reading while the answer is under way; nobody else wants the rest.
+  if (body_mode_ != BodyMode::Sink && !is_body_ended_ && has_body_) discard();
+  return true;
+}
+
+bool Exchange::refuse(Error why) {
+  if (is_answered_) return false;
+  ++site_->counters.refused;
+  response_.clear();
+  response_.status = static_cast<std::uint16_t>(why.status() != 0 ? why.status() : 500);
+  return reply(site_->error_page != nullptr ? site_->error_page->render(*this, why, nullptr, {})
+                                            : plain_page(*this, why, {}));
+}
+
+void Exchange::on_exception(const std::exception_ptr& exception) noexcept {
+  ++site_->counters.handler_errors;
+  // The id joins the log line and the answer without telling the client what went wrong.
+  const std::uint64_t number = (static_cast<std::uint64_t>(site_->loop.wall_seconds()) << 20) ^
+                               (connection().id << 8) ^ site_->counters.handler_errors;
+  char id[17];
+  for (int i = 0; i < 16; ++i) id[i] = "0123456789abcdef"[number >> (60 - i * 4) & 15];
+  id[16] = 0;
+  std::string text = std::string("handler failed, error id ") + id + ": ";
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& e) {
+    text += e.what();
+  } catch (...) {
+    text += "an exception that is no std::exception";
+  }
+  log(LogLevel::Error, text);
+  if (is_answered_) {
+    // The head has left: the client must not take the answer for whole.
+    abort(Error(ErrorKind::Handler));
+    return;
+  }
+  response_.clear();
+  response_.status = 500;
+  try {
+    const Error why(ErrorKind::Handler);
+    Body page = site_->error_page != nullptr ? site_->error_page->render(*this, why, exception, id)
+                                             : plain_page(*this, why, id);
+    match.reply_hooks = {};  // one of them may be what threw
+    reply(std::move(page));
+  } catch (...) {
+    abort(Error(ErrorKind::Handler));
+  }
+}
+
+void Exchange::inform(const http::Head& head) {
+  if (stream_ != nullptr && !is_answered_) stream_->inform(head);
+}
+
+Stream* Exchange::accept_upgrade(Receiver& receiver, Body body) {
+  if (is_answered_ || stream_ == nullptr) return nullptr;
+  is_answered_ = true;
+  deadline_.cancel();
+  Stream* stream = std::exchange(stream_, nullptr);
+  stream->set_receiver(receiver);
+  stream->start(response_, std::move(body));
+  while (CancelHook* hook = cancel_hooks_.pop_front()) static_cast<void>(hook);
+  release();  // the stream's count
+  return stream;
+}
+
+void Exchange::abort(Error why) {
+  is_answered_ = true;
+  deadline_.cancel();
+  if (stream_ != nullptr) stream_->reset(why);
+}
+
+// --- waiting
+
+Ref<Exchange> Exchange::hold() {
+  pin();
+  start_deadline();
+  return Ref<Exchange>(this);
+}
+
+void Exchange::pin() {
+  if (is_pinned_) return;
+  is_pinned_ = true;
+  const std::string_view raw = request_.raw;
+  const std::ptrdiff_t distance = request_.pin();
+  for (std::size_t i = 0; i < match.names.size(); ++i) {
+    std::string_view& value = match.values[i];
+    if (value.data() >= raw.data() && value.data() <= raw.data() + raw.size()) {
+      value = {value.data() + distance, value.size()};
+    }
+  }
+}
+
+void Exchange::start_deadline() {
+  if (!has_deadline_ || is_answered_ || deadline_.is_armed() || site_->limits.handler_ms == 0) return;
+  site_->loop.timers().arm_after(deadline_, site_->limits.handler_ms);
+}
+
+void Exchange::disable_deadline() noexcept {
+  has_deadline_ = false;
+  deadline_.cancel();
+}
+
+void Exchange::on_deadline() noexcept {
+  ++site_->counters.timeouts;
+  const Error why(ErrorKind::Timeout, static_cast<std::int32_t>(LimitId::handler_ms), 503);
+  retain();
+  if (task_.is_active()) task_.stop(why);
+  if (!is_answered_) guard([&] { refuse(why); });
+  release();
+}
+
+}  // namespace violet

@@ -1,0 +1,227 @@
+#pragma once
+
+// Exchange: one request and its answer on a server, whatever wire it came on.
+//
+// The wire's stream and everybody who will answer later each hold a count; when the stream dies first, a later answer
+// falls into nothing. Exchanges are pooled by their Site and reused with everything inside: two heads, the first 4 KiB
+// of the arena, the handler's task. One thread, the loop's.
+//
+//           on_head                 reply(), refuse()            stream finished or failed
+//   (new) ----------> unanswered -----------------------> answered ----------------------> closed: on_close()
+//                          |                                                                    ^
+//                          +--------------------- client gone, reset, limit --------------------+
+//
+// Texts of the request are views into the block it was received in and are valid while serve() runs; pin() moves them
+// into the arena, which hold() and tasks do by themselves.
+
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string_view>
+
+#include "violet/base/list.h"
+#include "violet/core/stream.h"
+#include "violet/event/loop.h"
+#include "violet/event/task.h"
+#include "violet/event/timer.h"
+#include "violet/http/head.h"
+#include "violet/memory/arena.h"
+#include "violet/memory/ref.h"
+
+namespace violet {
+
+class Exchange;
+struct Limits;
+struct Site;
+
+// Told when the whole body has arrived; see Exchange::collect().
+class BodyWaiter {
+ public:
+  virtual void on_body(Exchange& exchange) = 0;
+
+ protected:
+  ~BodyWaiter() = default;
+};
+
+// Gets the body as it arrives; see Exchange::read(). Every slice is owed exchange.credit(size).
+class BodySink {
+ public:
+  virtual void on_body_data(Exchange& exchange, Slice data) = 0;
+  virtual void on_body_end(Exchange& exchange) = 0;
+  // The body will not be completed: the client left, broke its framing or passed a limit.
+  virtual void on_body_error(Exchange& exchange, Error why) noexcept = 0;
+
+ protected:
+  ~BodySink() = default;
+};
+
+// Called once when the exchange ends before its answer was complete, or after it; unlink it to be left alone.
+class CancelHook : public ListNode<CancelHook> {
+ public:
+  virtual void on_cancel(Error why) noexcept = 0;
+
+ protected:
+  ~CancelHook() = default;
+};
+
+// Sees each answer before it leaves and may change head and body (compression, security fields).
+class ReplyHook {
+ public:
+  virtual void on_reply(Exchange& exchange, http::Head& head, Body& body) = 0;
+
+ protected:
+  ~ReplyHook() = default;
+};
+
+// What the router found: the pattern, and the decoded value of each {name} in order.
+struct RouteMatch {
+  std::string_view pattern;
+  std::span<const std::string_view> names;
+  std::string_view* values = nullptr;
+  std::span<ReplyHook* const> reply_hooks;  // run last to first
+};
+
+class Exchange final : public Receiver {
+ public:
+  // --- what came
+  [[nodiscard]] http::Head& request() noexcept { return request_; }
+  [[nodiscard]] const http::Head& request() const noexcept { return request_; }
+  [[nodiscard]] const Connection& connection() const noexcept;
+  [[nodiscard]] bool has_body() const noexcept { return has_body_; }
+  // Trailer fields of the request, nullptr until the body has ended or when there were none. Never merged into the head
+  // (RFC 9110 §6.5.1).
+  [[nodiscard]] const http::Fields* request_trailers() const noexcept { return trailers_; }
+
+  // --- answering
+  // The head that reply() will send; status 200 and no fields at first.
+  [[nodiscard]] http::Head& response() noexcept { return response_; }
+  // Sends response() and `body`. Only the first answer counts; false when there was one already.
+  bool reply(Body body = {});
+  // Answers with an error page: status from `why`, body from the site's ErrorPage. Fields set so far are dropped.
+  bool refuse(Error why);
+  // Sends a 1xx head, for example 103 Early Hints.
+  void inform(const http::Head& head);
+  // Answers 101 (h1) or 200 (extended CONNECT, CONNECT) with response()'s fields and hands the stream to `receiver`, which
+  // gets the bytes that follow. `body` sends. Returns the stream; nullptr when the client is gone.
+  Stream* accept_upgrade(Receiver& receiver, Body body);
+  // Ends it at once without an answer, or in the middle of one.
+  void abort(Error why);
+  [[nodiscard]] bool is_answered() const noexcept { return is_answered_; }
+  // False once the client is gone.
+  [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr; }
+
+  // --- the request's body: one of three, nothing is read before one is chosen
+  // Gathers it, at most body_limit() bytes (else 413), then calls waiter.on_body(), perhaps at once.
+  void collect(BodyWaiter& waiter);
+  // After on_body: all of it, in one piece, valid until the exchange ends.
+  [[nodiscard]] std::string_view body() const noexcept { return body_; }
+  // Hands it over piece by piece.
+  void read(BodySink& sink);
+  // Reads it away. An answer given before the body has ended does the same.
+  void discard();
+  // Gives back what a sink has used; reading goes on.
+  void credit(std::size_t n);
+  [[nodiscard]] std::uint64_t body_limit() const noexcept { return body_limit_; }
+  void set_body_limit(std::uint64_t bytes) noexcept { body_limit_ = bytes; }
+
+  // --- waiting
+  // Keeps the exchange for an answer that comes later, and starts the handler's time.
+  [[nodiscard]] Ref<Exchange> hold();
+  // Moves the request's texts into the arena, so that they stay valid for the exchange's life.
+  void pin();
+  // The task that handles this exchange. It is stopped when the client leaves or the handler's time is over.
+  [[nodiscard]] TaskRoot& task() noexcept {
+    is_task_used_ = true;
+    return task_;
+  }
+  // Starts the handler's time (limits.handler_ms); an answer ends it. For whoever waits without hold().
+  void start_deadline();
+  // No end to the handler's time: for streams.
+  void disable_deadline() noexcept;
+  void add_cancel_hook(CancelHook& hook) noexcept { cancel_hooks_.push_back(hook); }
+  // Runs `work`, turning what it throws into a 500. For callbacks that answer later.
+  template <class Work>
+  void guard(Work&& work) noexcept {
+    try {
+      work();
+    } catch (...) {
+      on_exception(std::current_exception());
+    }
+  }
+  void on_exception(const std::exception_ptr& exception) noexcept;
+
+  // --- where it lives
+  [[nodiscard]] Arena& arena() noexcept { return arena_; }
+  [[nodiscard]] Site& site() noexcept { return *site_; }
+  [[nodiscard]] Loop& loop() noexcept;
+  [[nodiscard]] const Limits& limits() const noexcept;
+  RouteMatch match;
+  // A place for the one who serves: the router leaves the endpoint here while the body is collected.
+  void* context = nullptr;
+
+  void retain() noexcept { ++count_; }
+  void release() noexcept;
+
+  // --- from the wire
+  void on_head(http::Head& head, bool has_body) override;
+  void on_data(Slice data) override;
+  void on_end(const http::Fields* trailers) override;
+  void on_close(Error why) noexcept override;
+
+ private:
+  friend struct Site;
+  friend class ExchangePool;
+  enum class BodyMode : std::uint8_t { Undecided, Collect, Sink, Discard };
+
+  explicit Exchange(Site& site) noexcept;
+  ~Exchange() = default;
+  void open(Stream& stream) noexcept;
+  void reset() noexcept;
+
+  void begin_body();
+  void gather(std::string_view text);
+  void finish_body();
+  void drop_body(Error why) noexcept;
+  [[nodiscard]] bool is_waiting() const noexcept;
+  void on_deadline() noexcept;
+
+  static constexpr std::size_t kArenaBytes = 4096;
+  static constexpr std::uint16_t kRequestFields = 24;
+  static constexpr std::uint16_t kResponseFields = 8;
+
+  Site* site_;
+  Stream* stream_ = nullptr;
+  std::uint32_t count_ = 0;
+  BodyMode body_mode_ = BodyMode::Undecided;
+  bool has_body_ = false;
+  bool is_answered_ = false;
+  bool is_body_ended_ = false;
+  bool is_body_started_ = false;  // somebody asked for it: 100 Continue has gone out where it was expected
+  bool is_pinned_ = false;
+  bool has_deadline_ = true;
+  bool wants_continue_ = false;
+  bool is_task_used_ = false;
+
+  std::uint64_t body_limit_ = 0;
+  std::uint64_t body_bytes_ = 0;
+  std::string_view body_;
+  std::size_t body_capacity_ = 0;  // room behind body_ when it lies in the arena
+  Slice body_slice_;               // keeps a body that came in one piece
+  Chain pending_;                  // what came before anybody asked
+  const http::Fields* trailers_ = nullptr;
+  BodyWaiter* waiter_ = nullptr;
+  BodySink* sink_ = nullptr;
+  List<CancelHook, CancelHook> cancel_hooks_;
+
+  Arena arena_;
+  http::Head request_;
+  http::Head response_;
+  TaskRoot task_{&arena_};
+  TimerTo<&Exchange::on_deadline> deadline_{*this};
+
+  alignas(http::Field) std::byte request_fields_[kRequestFields * sizeof(http::Field)];
+  alignas(http::Field) std::byte response_fields_[kResponseFields * sizeof(http::Field)];
+  alignas(16) std::byte first_[kArenaBytes];
+};
+
+}  // namespace violet

@@ -1,0 +1,35 @@
+#include "violet/core/site.h"
+
+#include "violet/memory/pool.h"
+
+namespace violet {
+
+Exchange& ExchangePool::open_new(Stream& stream) {
+  auto* exchange = new Exchange(site_);
+  ++used_count_;
+  exchange->open(stream);
+  return *exchange;
+}
+
+void ExchangePool::close(Exchange& exchange) noexcept {
+  exchange.reset();
+  --used_count_;
+  if (!kPoolsKeep || kept_count_ >= kKeptMax) {
+    delete &exchange;
+    return;
+  }
+  exchange.context = free_;
+  free_ = &exchange;
+  ++kept_count_;
+}
+
+ExchangePool::~ExchangePool() {
+  VIOLET_ASSERT(used_count_ == 0);
+  while (free_ != nullptr) {
+    Exchange* exchange = free_;
+    free_ = static_cast<Exchange*>(exchange->context);
+    delete exchange;
+  }
+}
+
+}  // namespace violet

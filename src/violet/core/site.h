@@ -1,0 +1,81 @@
+#pragma once
+
+// Site: what one loop's sessions share when they serve: the service, the limits, pooled exchanges, the Date line, the
+// error page and plain counters. Made by the server, one per loop; everything in it is used by that loop alone.
+
+#include <cstdint>
+#include <string_view>
+
+#include "violet/core/exchange.h"
+#include "violet/core/limits.h"
+#include "violet/core/service.h"
+#include "violet/http/date.h"
+
+namespace violet {
+
+// Shapes every answer that the server itself makes: 400 to 505, and 500 for a handler that threw.
+class ErrorPage {
+ public:
+  virtual ~ErrorPage() = default;
+  // exchange.response() has its status already; set fields, return the body. `why` may carry a LimitId.
+  // `exception` is set when a handler threw, `id` then names the log line.
+  virtual Body render(Exchange& exchange, Error why, const std::exception_ptr& exception, std::string_view id) = 0;
+};
+
+struct Counters {
+  std::uint64_t connections_opened = 0;
+  std::uint64_t connections_closed = 0;
+  std::uint64_t requests = 0;        // heads that reached the service
+  std::uint64_t refused = 0;         // answers made by the server itself
+  std::uint64_t handler_errors = 0;  // handlers that threw
+  std::uint64_t protocol_errors = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t accept_pauses = 0;
+};
+
+class ExchangePool {
+ public:
+  explicit ExchangePool(Site& site) noexcept : site_(site) {}
+  ExchangePool(const ExchangePool&) = delete;
+  ExchangePool& operator=(const ExchangePool&) = delete;
+  ~ExchangePool();
+
+  // Holds one count, the stream's.
+  [[nodiscard]] Exchange& open(Stream& stream) {
+    Exchange* exchange = free_;
+    if (exchange == nullptr) [[unlikely]]
+      return open_new(stream);
+    free_ = static_cast<Exchange*>(exchange->context);
+    --kept_count_;
+    ++used_count_;
+    exchange->open(stream);
+    return *exchange;
+  }
+  void close(Exchange& exchange) noexcept;
+  [[nodiscard]] std::size_t used_count() const noexcept { return used_count_; }
+
+ private:
+  Exchange& open_new(Stream& stream);
+
+  static constexpr std::size_t kKeptMax = 1024;
+  Site& site_;
+  Exchange* free_ = nullptr;  // linked through Exchange::context
+  std::size_t kept_count_ = 0;
+  std::size_t used_count_ = 0;
+};
+
+struct Site {
+  Site(Loop& on, Service& to, const Limits& with) noexcept : loop(on), service(to), limits(with), exchanges(*this) {}
+
+  Loop& loop;
+  Service& service;
+  Limits limits;
+  ErrorPage* error_page = nullptr;  // nullptr: plain text
+  std::string_view server_name;     // the Server field, "" for none
+  bool is_draining = false;         // answers close their connections
+  http::DateLine date;
+  Counters counters;
+  ExchangePool exchanges;
+};
+
+}  // namespace violet

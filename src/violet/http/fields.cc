@@ -1,0 +1,105 @@
+#include "violet/http/fields.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "violet/base/ascii.h"
+
+namespace violet::http {
+
+bool is_field_value(std::string_view value) noexcept {
+  return ascii::all_are(value, ascii::kFieldValue) && ascii::trim(value).size() == value.size();
+}
+
+const Field* Fields::find(std::string_view name) const noexcept {
+  if (const FieldId id = find_field(name); id != FieldId::Other) return find(id);
+  for (const Field& field : *this) {
+    if (field.id == FieldId::Other && ascii::equal_folded(field.name, name)) return &field;
+  }
+  return nullptr;
+}
+
+std::string_view Fields::get(std::string_view name) const noexcept {
+  const Field* field = find(name);
+  return field != nullptr ? field->value : std::string_view{};
+}
+
+bool Fields::has_member(FieldId id, std::string_view member) const noexcept {
+  for (const Field& field : *this) {
+    if (field.id != id) continue;
+    std::string_view rest = field.value;
+    for (auto next = ascii::next_member(rest); !next.empty(); next = ascii::next_member(rest)) {
+      if (ascii::equal_folded(next, member)) return true;
+    }
+  }
+  return false;
+}
+
+Result<void> Fields::add(FieldId id, std::string_view value) {
+  if (id == FieldId::Other || !is_field_value(value)) return fail(ErrorKind::Invalid);
+  push(id, arena_->copy(value));
+  return {};
+}
+
+Result<void> Fields::add(std::string_view text, std::string_view value) {
+  if (const FieldId id = find_field(text); id != FieldId::Other) return add(id, value);
+  if (!ascii::is_token(text) || !is_field_value(value)) return fail(ErrorKind::Invalid);
+  push(Field{.name = arena_->copy(text), .value = arena_->copy(value)});
+  return {};
+}
+
+Result<void> Fields::set(FieldId id, std::string_view value) {
+  if (id == FieldId::Other || !is_field_value(value)) return fail(ErrorKind::Invalid);
+  const std::string_view copy = arena_->copy(value);
+  remove(id);
+  push(id, copy);
+  return {};
+}
+
+Result<void> Fields::set(std::string_view text, std::string_view value) {
+  if (const FieldId id = find_field(text); id != FieldId::Other) return set(id, value);
+  if (!ascii::is_token(text) || !is_field_value(value)) return fail(ErrorKind::Invalid);
+  const Field field{.name = arena_->copy(text), .value = arena_->copy(value)};
+  remove(text);
+  push(field);
+  return {};
+}
+
+template <class Match>
+std::size_t Fields::remove_if(Match match) noexcept {
+  Field* kept = std::remove_if(begin(), end(), match);
+  const auto gone = static_cast<std::size_t>(end() - kept);
+  count_ = static_cast<std::uint16_t>(count_ - gone);
+  return gone;
+}
+
+std::size_t Fields::remove(FieldId id) noexcept {
+  return remove_if([id](const Field& field) { return field.id == id; });
+}
+
+std::size_t Fields::remove(std::string_view text) noexcept {
+  if (const FieldId id = find_field(text); id != FieldId::Other) return remove(id);
+  return remove_if([text](const Field& field) {
+    return field.id == FieldId::Other && ascii::equal_folded(field.name, text);
+  });
+}
+
+void Fields::move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept {
+  const auto move = [raw, distance](std::string_view& text) {
+    if (text.data() >= raw.data() && text.data() <= raw.data() + raw.size()) text = {text.data() + distance, text.size()};
+  };
+  for (Field& field : *this) {
+    move(field.name);
+    move(field.value);
+  }
+}
+
+void Fields::grow() {
+  const auto capacity = static_cast<std::uint16_t>(capacity_ < 8 ? 16 : capacity_ * 2);
+  Field* data = arena_->array<Field>(capacity);
+  std::uninitialized_copy(begin(), end(), data);
+  data_ = data;
+  capacity_ = capacity;
+}
+
+}  // namespace violet::http

@@ -1,0 +1,105 @@
+#pragma once
+
+// Fields: the field lines of one message, in the order they came or were added, in memory of an arena.
+//
+// Names and values are views. What a parser pushes points into its block; what add() and set() take is checked and
+// copied into the arena, so that no CR, LF or NUL ever reaches a wire (RFC 9110 §5.5). Several lines may have one name.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "violet/base/error.h"
+#include "violet/http/field_id.h"
+#include "violet/memory/arena.h"
+
+namespace violet::http {
+
+struct Field {
+  std::string_view name;   // as received or set; canonical spelling for known ids
+  std::string_view value;  // without surrounding white space
+  FieldId id = FieldId::Other;
+  // Secrets that header compression must never put into a table (RFC 7541 §7.1.3).
+  bool is_sensitive = false;
+};
+
+class Fields {
+ public:
+  // `first` is uninitialised room for `capacity` lines, more comes from the arena.
+  Fields(Arena& arena, Field* first, std::uint16_t capacity) noexcept
+      : arena_(&arena), data_(first), capacity_(capacity) {}
+  explicit Fields(Arena& arena) noexcept : Fields(arena, nullptr, 0) {}
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
+
+  [[nodiscard]] const Field* begin() const noexcept { return data_; }
+  [[nodiscard]] const Field* end() const noexcept { return data_ + count_; }
+  [[nodiscard]] Field* begin() noexcept { return data_; }
+  [[nodiscard]] Field* end() noexcept { return data_ + count_; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
+
+  // The first line of that name, nullptr when there is none. Names compare case-insensitively.
+  [[nodiscard]] const Field* find(FieldId id) const noexcept {
+    for (const Field& field : *this) {
+      if (field.id == id) return &field;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] const Field* find(std::string_view name) const noexcept;
+  [[nodiscard]] bool has(FieldId id) const noexcept { return find(id) != nullptr; }
+  [[nodiscard]] bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
+  // The value of the first line, "" when there is none.
+  [[nodiscard]] std::string_view get(FieldId id) const noexcept {
+    const Field* field = find(id);
+    return field != nullptr ? field->value : std::string_view{};
+  }
+  [[nodiscard]] std::string_view get(std::string_view name) const noexcept;
+  // Whether a comma-separated field has `member` in any of its lines, case-insensitively.
+  [[nodiscard]] bool has_member(FieldId id, std::string_view member) const noexcept;
+
+  // Adds a line. Invalid: a name that is no token, or a value with CR, LF, NUL or another control.
+  Result<void> add(std::string_view name, std::string_view value);
+  Result<void> add(FieldId id, std::string_view value);
+  // Replaces all lines of that name by one.
+  Result<void> set(std::string_view name, std::string_view value);
+  Result<void> set(FieldId id, std::string_view value);
+  // Returns how many lines went.
+  std::size_t remove(FieldId id) noexcept;
+  std::size_t remove(std::string_view name) noexcept;
+  void clear() noexcept { count_ = 0; }
+
+  // Unchecked and uncopied: for parsers, and for values that are known to be clean and to outlive the message.
+  void push(const Field& field) {
+    if (count_ == capacity_) [[unlikely]]
+      grow();
+    ::new (data_ + count_++) Field(field);
+  }
+  void push(FieldId id, std::string_view value) { push(Field{.name = name(id), .value = value, .id = id}); }
+
+  // Moves every text that lies in `raw` by `distance` bytes.
+  void move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept;
+  // No lines, and room at `first` again: what the arena gave is about to be reset.
+  void reset(Field* first, std::uint16_t capacity) noexcept {
+    data_ = first;
+    count_ = 0;
+    capacity_ = capacity;
+  }
+
+  [[nodiscard]] Arena& arena() noexcept { return *arena_; }
+
+ private:
+  void grow();
+  template <class Match>
+  std::size_t remove_if(Match match) noexcept;
+
+  Arena* arena_;
+  Field* data_;
+  std::uint16_t count_ = 0;
+  std::uint16_t capacity_;
+};
+
+// VCHAR, obs-text, SP and HTAB only, no white space at the ends (RFC 9110 §5.5).
+[[nodiscard]] bool is_field_value(std::string_view value) noexcept;
+
+}  // namespace violet::http

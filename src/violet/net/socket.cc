@@ -1,0 +1,146 @@
+#include "violet/net/socket.h"
+
+#include <netinet/in.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+namespace violet::net {
+
+static_assert(sizeof(SocketAddress::storage) >= sizeof(sockaddr_un));
+
+SocketTransport& SocketTransport::of(Watcher& watcher) noexcept { return static_cast<SocketTransport&>(watcher); }
+
+Result<SocketTransport*> SocketTransport::open(Loop& loop, int descriptor, const Address& peer) {
+  auto* transport = new SocketTransport(descriptor, peer);
+  if (const int error = transport->Watcher::open(loop, descriptor, &SocketTransport::on_events); error != 0) {
+    ::close(descriptor);
+    delete transport;
+    return fail(ErrorKind::Uv, error);
+  }
+  return transport;
+}
+
+void SocketTransport::on_events(Watcher& watcher, int error, int events) noexcept {
+  SocketTransport& transport = of(watcher);
+  Owner* owner = transport.owner_;
+  if (error != 0) {
+    owner->on_hangup();
+    return;
+  }
+  // Each call may close us, after which the watcher is no longer open.
+  if ((events & Watcher::kWrite) != 0) owner->on_writable();
+  if ((events & Watcher::kRead) != 0 && transport.is_open()) {
+    owner->on_readable();
+    return;
+  }
+  if ((events & Watcher::kHangup) != 0 && (events & Watcher::kRead) == 0 && transport.is_open()) owner->on_hangup();
+}
+
+ssize_t SocketTransport::read(char* to, std::size_t size) noexcept {
+  ssize_t n;
+  do {
+    n = ::recv(descriptor_, to, size, 0);
+  } while (n < 0 && errno == EINTR);
+  return n < 0 ? -errno : n;
+}
+
+ssize_t SocketTransport::write(const iovec* pieces, int count) noexcept {
+  ssize_t n;
+  do {
+    if (count == 1) {
+      n = ::send(descriptor_, pieces->iov_base, pieces->iov_len, MSG_NOSIGNAL);
+    } else {
+      msghdr message{};
+      message.msg_iov = const_cast<iovec*>(pieces);
+      message.msg_iovlen = static_cast<std::size_t>(count);
+      n = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+    }
+  } while (n < 0 && errno == EINTR);
+  return n < 0 ? -errno : n;
+}
+
+ssize_t SocketTransport::send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept {
+  auto position = static_cast<off_t>(offset);
+  ssize_t n;
+  do {
+    n = ::sendfile(descriptor_, descriptor, &position, size);
+  } while (n < 0 && errno == EINTR);
+  return n < 0 ? -errno : n;
+}
+
+void SocketTransport::want(bool read, bool write) noexcept {
+  if (!is_open()) return;
+  watch((read ? Watcher::kRead : 0) | (write ? Watcher::kWrite : 0) | Watcher::kHangup);
+}
+
+void SocketTransport::shutdown() noexcept { ::shutdown(descriptor_, SHUT_WR); }
+
+void SocketTransport::close() noexcept {
+  if (!is_open()) return;
+  Watcher::close([](Watcher& watcher) noexcept { delete &of(watcher); });
+  ::close(descriptor_);
+}
+
+Address SocketTransport::local() const noexcept {
+  SocketAddress address;
+  socklen_t size = sizeof address.storage;
+  if (::getsockname(descriptor_, reinterpret_cast<sockaddr*>(address.storage), &size) != 0) return {};
+  return address_of(address.storage);
+}
+
+Address address_of(const void* storage) noexcept {
+  Address address;
+  sa_family_t family;
+  std::memcpy(&family, static_cast<const char*>(storage) + offsetof(sockaddr, sa_family), sizeof family);
+  if (family == AF_INET) {
+    sockaddr_in in;
+    std::memcpy(&in, storage, sizeof in);
+    address.family = Address::Family::Ipv4;
+    address.port = ntohs(in.sin_port);
+    std::memcpy(address.bytes.data(), &in.sin_addr, 4);
+  } else if (family == AF_INET6) {
+    sockaddr_in6 in;
+    std::memcpy(&in, storage, sizeof in);
+    address.port = ntohs(in.sin6_port);
+    // A client of a dual-stack listener that speaks IPv4 is shown as what it is.
+    if (IN6_IS_ADDR_V4MAPPED(&in.sin6_addr)) {
+      address.family = Address::Family::Ipv4;
+      std::memcpy(address.bytes.data(), reinterpret_cast<const char*>(&in.sin6_addr) + 12, 4);
+    } else {
+      address.family = Address::Family::Ipv6;
+      std::memcpy(address.bytes.data(), &in.sin6_addr, 16);
+    }
+  } else if (family == AF_UNIX) {
+    address.family = Address::Family::Unix;
+  }
+  return address;
+}
+
+SocketAddress socket_address(const Address& address) noexcept {
+  SocketAddress result;
+  if (address.family == Address::Family::Ipv4) {
+    sockaddr_in in{};
+    in.sin_family = AF_INET;
+    in.sin_port = htons(address.port);
+    std::memcpy(&in.sin_addr, address.bytes.data(), 4);
+    std::memcpy(result.storage, &in, sizeof in);
+    result.size = sizeof in;
+  } else {
+    VIOLET_ASSERT(address.family == Address::Family::Ipv6);
+    sockaddr_in6 in{};
+    in.sin6_family = AF_INET6;
+    in.sin6_port = htons(address.port);
+    std::memcpy(&in.sin6_addr, address.bytes.data(), 16);
+    std::memcpy(result.storage, &in, sizeof in);
+    result.size = sizeof in;
+  }
+  return result;
+}
+
+}  // namespace violet::net

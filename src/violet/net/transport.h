@@ -1,0 +1,63 @@
+#pragma once
+
+// Transport: a byte stream under a session: a plain socket, TLS, or memory in tests. Sessions pull: they are told that
+// something can be read and read it into their own block.
+//
+// A session owns its transport through close(): after it the owner hears nothing more, and the transport frees itself
+// once the loop has let go of it. Deleting the owner right after close() is legal, also from inside an event.
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cstdint>
+
+#include "violet/base/address.h"
+#include "violet/base/error.h"
+
+namespace violet::net {
+
+class Transport {
+ public:
+  class Owner {
+   public:
+    virtual void on_readable() noexcept = 0;
+    virtual void on_writable() noexcept = 0;
+    // The peer is gone altogether (reset, or closed both ways). Comes also while nobody wants to read.
+    virtual void on_hangup() noexcept = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  void set_owner(Owner& owner) noexcept { owner_ = &owner; }
+
+  // Bytes read; 0 at the end of the stream; -EAGAIN when there is nothing now; another negated errno on failure.
+  [[nodiscard]] virtual ssize_t read(char* to, std::size_t size) noexcept = 0;
+  // Bytes taken, perhaps fewer than given; -EAGAIN when there is no room; another negated errno on failure.
+  [[nodiscard]] virtual ssize_t write(const iovec* pieces, int count) noexcept = 0;
+  // The same for a range of a file; 0 means that the file ends before `size`.
+  [[nodiscard]] virtual ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept = 0;
+  // What the owner wants to be told about. Hangups are always told.
+  virtual void want(bool read, bool write) noexcept = 0;
+  // Ends our direction once everything written has left (FIN, close_notify).
+  virtual void shutdown() noexcept = 0;
+  virtual void close() noexcept = 0;
+
+  [[nodiscard]] const Address& peer() const noexcept { return peer_; }
+  [[nodiscard]] virtual Address local() const noexcept = 0;
+  [[nodiscard]] virtual bool is_secure() const noexcept = 0;
+
+ protected:
+  explicit Transport(const Address& peer) noexcept : peer_(peer) {}
+  ~Transport() = default;
+
+  Owner* owner_ = nullptr;
+
+ private:
+  Address peer_;
+};
+
+}  // namespace violet::net
