@@ -4,7 +4,7 @@
 set -eu
 
 build_packages="
-  clang-19 lld-19 llvm-19 libclang-rt-19-dev clang-format-19 clang-tidy-19 clang-tools-19
+  clang-19 lld-19 llvm-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
   g++ cmake ninja-build pkg-config ccache git python3
   libuv1-dev libgtest-dev libbenchmark-dev node-llhttp
   valgrind"
@@ -83,11 +83,9 @@ add_backports() {
     printf 'Types: deb\nURIs: %s\nSuites: %s-backports\nComponents: main\n' "${source%%|*}" "$codename"
     if [ -n "${source#*|}" ]; then printf 'Signed-By: %s\n' "${source#*|}"; fi
   } | as_root tee "$backports_file" >/dev/null
-  if ! apt_get update; then
-    echo "setup: $codename-backports cannot be had"
-    as_root rm -f "$backports_file"
-    return 1
-  fi
+  # Only this source is asked, so that a fault of another does not count against it.
+  apt_get update -o Dir::Etc::sourcelist="$backports_file" -o Dir::Etc::sourceparts=- \
+    -o APT::Get::List-Cleanup=0 -o APT::Update::Error-Mode=any
 }
 
 wanted=""
@@ -113,7 +111,7 @@ needed_backports=$(missing $backports)
 echo "setup: to be installed: $needed$needed_backports"
 if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
   echo "setup: neither root nor sudo; as root run: apt-get install $needed$needed_backports" >&2
-  exit 1
+  if [ -n "$needed" ]; then exit 1; else exit 0; fi
 fi
 if [ -n "$needed" ]; then
   apt_get update
@@ -123,9 +121,8 @@ fi
 if [ -n "$needed_backports" ]; then
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   # shellcheck disable=SC2086
-  if add_backports && apt_get install --no-install-recommends -t "$codename-backports" $needed_backports; then
-    :
-  else
+  if ! add_backports || ! apt_get install --no-install-recommends -t "$codename-backports" $needed_backports; then
+    as_root rm -f "$backports_file"
     echo "setup: going on without $needed_backports"
   fi
 fi

@@ -48,14 +48,15 @@ class Tree:
         self._texts = {}
 
     def _list(self):
-        """Paths relative to the root: what git tracks or would track, or everything where there is no git."""
+        """Paths relative to the root: what git tracks or would track, or everything where git does not answer."""
         if (self.root / ".git").exists():
             command = ["git", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-            names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("\0")
-            return [name for name in names if name and (self.root / name).is_file()]
+            answer = subprocess.run(command, check=False, capture_output=True, text=True)
+            if answer.returncode == 0:
+                return [name for name in answer.stdout.split("\0") if name and (self.root / name).is_file()]
         paths = (path for path in self.root.rglob("*") if path.is_file())
         names = (path.relative_to(self.root).as_posix() for path in paths)
-        return [name for name in names if not name.startswith(("build/", ".git/"))]
+        return [name for name in names if not name.startswith(("build/", ".git/", ".cache/"))]
 
     def text(self, name):
         """The text of a file, None where it is not UTF-8 text."""
