@@ -35,5 +35,6 @@ install(FILES "${PROJECT_BINARY_DIR}/violetConfig.cmake" "${PROJECT_BINARY_DIR}/
 # The .pc file finds its prefix from its own place, so an installed tree can be moved.
 file(RELATIVE_PATH VIOLET_PC_TO_PREFIX
   "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" VIOLET_PC_TO_PREFIX "${VIOLET_PC_TO_PREFIX}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/violet.pc.in" "${PROJECT_BINARY_DIR}/violet.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/violet.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
