@@ -2,6 +2,8 @@
 
 #include "violet/base/check.h"
 #include "violet/base/log.h"
+#include "violet/event/offload.h"
+#include "violet/event/wait.h"
 
 #include <ctime>
 #include <mutex>
@@ -43,8 +45,6 @@ class Mailbox {
   uv_async_t* async_;  // nullptr: the loop is gone
   std::vector<Function<void()>> queue_;
 };
-
-class Spawned : public ListNode<Spawned> {};
 
 }  // namespace detail
 
@@ -93,6 +93,9 @@ Loop::Loop() {
 Loop::~Loop() {
   VIOLET_CHECK(!is_running_);
   const Scope scope(*this);
+  is_draining_ = true;
+  destroy_spawned();
+  delete own_workers_;  // waits for what its threads run; their results land in the mailbox
   mailbox_->close();
   std::vector<Function<void()>> unposted;
   mailbox_->take(unposted);
@@ -125,7 +128,7 @@ void Loop::run() {
   VIOLET_CHECK(!is_running_);
   const Scope scope(*this);
   is_running_ = true;
-  while (!stop_requested_.load(std::memory_order_acquire)) turn(UV_RUN_DEFAULT);
+  while (!stop_requested_.load(std::memory_order_acquire)) uv_run(&uv_, UV_RUN_DEFAULT);
   drain_spawned();
   is_running_ = false;
   stop_requested_.store(false, std::memory_order_release);
@@ -145,14 +148,12 @@ bool Loop::step(int timeout_ms) {
     uv_update_time(&uv_);
     uv_timer_start(&step_end_, [](uv_timer_t*) {}, static_cast<std::uint64_t>(timeout_ms), 0);
   }
-  turn(timeout_ms > 0 ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+  uv_run(&uv_, timeout_ms > 0 ? UV_RUN_ONCE : UV_RUN_NOWAIT);
   uv_timer_stop(&step_end_);
   run_deferred();
   is_running_ = false;
   return !is_stopping();
 }
-
-void Loop::turn(uv_run_mode mode) { uv_run(&uv_, mode); }
 
 void Loop::post(Function<void()> fn) { mailbox_->post(fn); }
 
@@ -167,7 +168,13 @@ void Loop::run_posted() noexcept {
   std::vector<Function<void()>> batch;
   mailbox_->take(batch);
   for (Function<void()>& fn : batch) {
-    fn();
+    try {
+      fn();
+    } catch (const std::exception& exception) {
+      log(LogLevel::Error, std::string("a posted function threw: ") + exception.what());
+    } catch (...) {
+      log(LogLevel::Error, "a posted function threw something that is no std::exception");
+    }
     fn.reset();
   }
 }
@@ -205,7 +212,35 @@ void Loop::set_wake_up() noexcept {
       due > now ? due - now : 0, 0);
 }
 
-void Loop::drain_spawned() {}
+WorkerPool& Loop::workers() {
+  if (workers_ == nullptr) workers_ = own_workers_ = new WorkerPool;
+  return *workers_;
+}
+
+void Loop::drain_spawned() {
+  if (spawned_.is_empty()) return;
+  is_draining_ = true;
+  {
+    ResumeBatch batch;
+    for (auto* task = spawned_.front(); task != nullptr; task = spawned_.next(*task)) {
+      task->stop(ErrorKind::ShuttingDown);
+    }
+  }
+  uv_update_time(&uv_);
+  const std::uint64_t end_ms = now_ms() + drain_ms_;
+  uv_timer_start(&step_end_, [](uv_timer_t*) {}, drain_ms_, 0);
+  while (!spawned_.is_empty() && now_ms() < end_ms) uv_run(&uv_, UV_RUN_ONCE);
+  uv_timer_stop(&step_end_);
+  destroy_spawned();
+  is_draining_ = false;
+}
+
+void Loop::destroy_spawned() noexcept {
+  while (detail::Spawned* task = spawned_.front()) {
+    log(LogLevel::Warn, "a spawned task did not end in time and was destroyed");
+    delete task;
+  }
+}
 
 void Loop::read_wall(std::uint64_t now_ms) noexcept {
   wall_read_at_ms_ = now_ms;

@@ -152,7 +152,7 @@ class Loop {
   void run_deferred() noexcept;
   void run_posted() noexcept;
   void drain_spawned();
-  void turn(uv_run_mode mode);
+  void destroy_spawned() noexcept;
 
   static inline constinit thread_local Loop* current_ [[gnu::tls_model("initial-exec")]] = nullptr;
 

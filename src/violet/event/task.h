@@ -56,8 +56,7 @@
 
 #include "violet/base/check.h"
 #include "violet/base/error.h"
-#include "violet/base/list.h"
-#include "violet/event/timer.h"
+#include "violet/event/chain.h"
 #include "violet/memory/arena.h"
 
 #include <coroutine>
@@ -70,10 +69,12 @@
 
 namespace violet {
 
+namespace detail {
+class Child;
+}
+
 template <class T = void>
 class Task;
-class TaskContext;
-class Waiter;
 
 // How a task ended: with a value, with an exception, or with an Error because its chain was abandoned.
 template <class T>
@@ -110,6 +111,7 @@ class Outcome {
   }
 
   [[nodiscard]] bool has_value() const noexcept { return state_ == State::Value; }
+  [[nodiscard]] bool has_exception() const noexcept { return state_ == State::Threw; }
   // REQUIRES: has_value().
   [[nodiscard]] Value& value() noexcept {
     VIOLET_ASSERT(has_value());
@@ -140,238 +142,6 @@ class Outcome {
     Error error_;
   };
   State state_;
-};
-
-// Called once, on the loop's thread, when its chain is asked to stop; an entry inside its owner. It may not destroy the
-// chain.
-class StopCallback : public ListNode<StopCallback> {
- public:
-  using Callback = void (*)(StopCallback&, Error why) noexcept;
-  explicit StopCallback(Callback callback) noexcept : callback_(callback) {}
-
- private:
-  friend class TaskContext;
-  Callback callback_;
-};
-
-namespace detail {
-
-struct Ready;  // tag of the list of chains that are to run next
-
-// The newest frames of an arena, as a stack threaded through the frames themselves.
-struct FrameHead;
-struct FrameStack {
-  Arena* arena = nullptr;
-  FrameHead* newest = nullptr;
-};
-struct alignas(16) FrameHead {
-  FrameStack* stack;     // nullptr: from the heap
-  std::uintptr_t older;  // FrameHead*; bit 0: this frame is dead, its size stands behind the head
-};
-
-struct TaskThread {
-  TaskContext* context = nullptr;             // whose coroutine runs; new frames are made for it
-  List<TaskContext, Ready>* ready = nullptr;  // not nullptr while a ResumeBatch or run() is active
-};
-inline constinit thread_local TaskThread task_thread [[gnu::tls_model("initial-exec")]];
-
-void* new_frame(std::size_t size);
-void delete_frame(void* frame, std::size_t size) noexcept;
-
-class TaskBase {
- public:
-  TaskBase(const TaskBase&) = delete;
-  TaskBase& operator=(const TaskBase&) = delete;
-
- protected:
-  explicit TaskBase(void* frame) noexcept : frame_(frame) {}
-  ~TaskBase() { destroy(); }
-  void destroy() noexcept {
-    if (frame_ != nullptr) std::coroutine_handle<>::from_address(std::exchange(frame_, nullptr)).destroy();
-  }
-
-  friend class violet::TaskContext;
-  void* frame_;
-};
-
-// One link of a chain: who awaits, and the Task it awaits. Lives in the awaiting frame.
-struct TaskLink {
-  TaskLink* outer = nullptr;
-  void* awaiting = nullptr;
-  TaskBase* awaited = nullptr;
-};
-
-}  // namespace detail
-
-// One chain's state. Users see it through this_task() (wait.h); TaskRoot and the groups in wait.h own it.
-class TaskContext : public ListNode<detail::Ready>, private Timer {
- public:
-  static constexpr std::uint64_t kNoDeadline = TimerWheel::kNever;
-  static constexpr int kFailedAwaitsMax = 1000;
-
-  // The chain whose coroutine runs on this thread, nullptr outside coroutines.
-  [[nodiscard]] static TaskContext* current() noexcept { return detail::task_thread.context; }
-
-  // Asks the chain to end: its awaitables answer with `why`. The first reason stays. The chain may be gone afterwards.
-  void stop(Error why) noexcept;
-  [[nodiscard]] bool is_stopped() const noexcept { return static_cast<bool>(why_); }
-  // Why it was stopped; ErrorKind::None while it was not.
-  [[nodiscard]] Error why() const noexcept { return why_; }
-  // Called on stop; at once if it was stopped before.
-  void on_stop(StopCallback& callback) noexcept;
-
-  // Stops the chain with Timeout at `due_ms` (the loop's now_ms); the nearer one of two deadlines counts.
-  void set_deadline(std::uint64_t due_ms) noexcept;
-  [[nodiscard]] std::uint64_t deadline_ms() const noexcept { return deadline_ms_; }
-  [[nodiscard]] Arena* arena() const noexcept { return frames_ != nullptr ? frames_->arena : nullptr; }
-
- protected:
-  // Called when the outermost coroutine has ended, or the chain was abandoned; never inside a coroutine.
-  using EndCallback = void (*)(TaskContext&) noexcept;
-
-  TaskContext() noexcept : Timer(&TaskContext::on_deadline) {}
-  ~TaskContext() { VIOLET_ASSERT(state_ == State::Idle); }
-
-  // Runs the coroutine at `frame` until it suspends; if a coroutine runs on this thread, after that one has suspended.
-  // The context and its owner may be gone afterwards.
-  void begin(void* frame, EndCallback on_end) noexcept {
-    VIOLET_CHECK(state_ == State::Idle);
-    on_end_ = on_end;
-    resume_next_ = frame;
-    schedule();
-  }
-  // Destroys the frames from the innermost to the outermost, then `outermost`; leaves everything the chain waits on.
-  void destroy_frames(detail::TaskBase* outermost) noexcept;
-  // The chain ended by itself (not abandoned).
-  [[nodiscard]] bool has_ended() const noexcept { return state_ == State::Ended; }
-  [[nodiscard]] bool is_idle() const noexcept { return state_ == State::Idle; }
-  // Back to the state of a new context. REQUIRES: no frames.
-  void clear() noexcept;
-
-  template <class T>
-  friend class TaskAwaiter;
-  template <class T>
-  friend class Task;
-  friend struct TaskPromiseBase;
-  friend class Waiter;
-  friend class ResumeBatch;
-  friend class ChildContext;
-  friend void* detail::new_frame(std::size_t);
-
-  enum class State : std::uint8_t {
-    Idle,       // no coroutine
-    Ready,      // in the list of those to run: schedule()
-    Running,    // run()
-    Waiting,    // in a Waiter: Waiter::suspend()
-    Ended,      // the outermost coroutine is at its end: step_out()
-    Abandoned,  // Waiter::suspend() of a chain that ignored its stop
-  };
-
-  void schedule() noexcept;
-  void run() noexcept;
-  void step_in(detail::TaskLink& link, void* frame) noexcept {
-    link.outer = innermost_;
-    innermost_ = &link;
-    resume_next_ = frame;
-  }
-  void step_out() noexcept {
-    if (detail::TaskLink* link = innermost_) {
-      innermost_ = link->outer;
-      resume_next_ = link->awaiting;
-    } else {
-      state_ = State::Ended;
-    }
-  }
-  static void on_deadline(Timer& timer) noexcept;
-  void arm_deadline() noexcept;
-
-  void* resume_next_ = nullptr;  // the coroutine that runs when this chain is resumed
-  detail::TaskLink* innermost_ = nullptr;
-  Waiter* waiter_ = nullptr;              // what it waits in
-  detail::FrameStack* frames_ = nullptr;  // nullptr: frames from the heap
-  std::uint64_t deadline_ms_ = kNoDeadline;
-  Error why_;
-  List<StopCallback, StopCallback> stop_callbacks_;
-  EndCallback on_end_ = nullptr;
-  int failed_await_count_ = 0;
-  State state_ = State::Idle;
-  bool is_deadline_set_ = false;  // and its timer is not armed yet
-};
-
-// While one lives, resumed coroutines are collected; they run when the outermost batch ends. Makes it safe to wake
-// several waiters in a loop, and to resume from a function that still needs its object.
-class ResumeBatch {
- public:
-  ResumeBatch() noexcept {
-    if (detail::task_thread.ready == nullptr) detail::task_thread.ready = &ready_;
-  }
-  ResumeBatch(const ResumeBatch&) = delete;
-  ResumeBatch& operator=(const ResumeBatch&) = delete;
-  ~ResumeBatch() {
-    if (detail::task_thread.ready == &ready_) run_all();
-  }
-
- private:
-  void run_all() noexcept;
-  List<TaskContext, detail::Ready> ready_;
-};
-
-// Base of everything that suspends a chain; the recipe stands at the head of this file.
-class Waiter {
- public:
-  Waiter(const Waiter&) = delete;
-  Waiter& operator=(const Waiter&) = delete;
-
- protected:
-  Waiter() noexcept = default;
-  virtual ~Waiter() {
-    if (context_ != nullptr) context_->waiter_ = nullptr;
-  }
-
-  // The chain is to stop. Leave the source, then resume_with(why). Overriders may put it off to clean up first.
-  virtual void on_stop(Error why) noexcept = 0;
-
-  // Registers with the running chain. False: the chain is stopped, error() says why, do not suspend.
-  [[nodiscard]] bool suspend(std::coroutine_handle<> handle) noexcept {
-    TaskContext* context = TaskContext::current();
-    VIOLET_ASSERT(context != nullptr && context->state_ == TaskContext::State::Running);
-    if (context->why_) [[unlikely]]
-      return refuse(*context);
-    enlist(*context, handle);
-    return true;
-  }
-  // The same for awaitables that must wait although the chain is stopped: those that clean up and those that wait for
-  // children. False only when the chain is abandoned with this very await; then nothing will resume it.
-  bool suspend_anyway(std::coroutine_handle<> handle) noexcept;
-
-  [[nodiscard]] bool is_waiting() const noexcept { return context_ != nullptr; }
-  [[nodiscard]] TaskContext* context() const noexcept { return context_; }
-
-  // Runs the coroutine now, or when the running one suspends. No effect if it does not wait. The last thing to do.
-  void resume() noexcept {
-    TaskContext* context = std::exchange(context_, nullptr);
-    if (context == nullptr) return;
-    context->waiter_ = nullptr;
-    context->schedule();
-  }
-  void resume_with(Error error) noexcept {
-    error_ = error;
-    resume();
-  }
-  [[nodiscard]] const Error& error() const noexcept { return error_; }
-
- private:
-  friend class TaskContext;
-  void enlist(TaskContext& context, std::coroutine_handle<> handle) noexcept {
-    context_ = &context;
-    context.waiter_ = this;
-    context.resume_next_ = handle.address();
-    context.state_ = TaskContext::State::Waiting;
-  }
-  bool refuse(TaskContext& context) noexcept;
-
-  TaskContext* context_ = nullptr;  // not nullptr while waiting
-  Error error_;
 };
 
 struct TaskPromiseBase {
@@ -449,12 +219,14 @@ class [[nodiscard("a Task does nothing until it is awaited")]] Task : public det
 
   // False after it was moved from or awaited.
   explicit operator bool() const noexcept { return frame_ != nullptr; }
+  // Whether its frame is memory of its own, not of an arena.
+  [[nodiscard]] bool is_on_heap() const noexcept { return detail::is_heap_frame(frame_); }
 
  private:
   friend struct TaskPromise<T>;
   friend class TaskAwaiter<T>;
   friend class TaskRoot;
-  friend class ChildContext;
+  friend class detail::Child;
 
   explicit Task(void* frame) noexcept : TaskBase(frame) {}
   // Moves the outcome out and destroys the frame. REQUIRES: it ended.
@@ -511,8 +283,6 @@ class TaskRoot : public TaskContext {
     TaskContext* outer_;
   };
 
-  [[nodiscard]] bool is_active() const noexcept { return !is_idle(); }
-
   // Runs `task` until it first suspends; when a coroutine runs on this thread, after that one has suspended. The sink
   // is a small trivially copyable callable, void(Outcome<T>&&) noexcept. The root may be gone when start() returns.
   template <class T, class Sink>
@@ -522,14 +292,18 @@ class TaskRoot : public TaskContext {
     static_assert(
         sizeof(Sink) <= sizeof(sink_) && alignof(Sink) <= alignof(void*) && std::is_trivially_copyable_v<Sink>,
         "a sink captures at most two pointers");
-    VIOLET_CHECK(is_idle() && task);
+    VIOLET_CHECK(!is_active() && task);
     task_.frame_ = std::exchange(task.frame_, nullptr);
     ::new (static_cast<void*>(sink_)) Sink(sink);
     begin(task_.frame_, &TaskRoot::end<T, Sink>);
   }
 
   // Destroys what runs and makes the root as new; a stop and a deadline are forgotten.
-  void reset() noexcept;
+  void reset() noexcept {
+    if (is_active()) destroy_frames(task_);
+    VIOLET_ASSERT(stack_.newest == nullptr);  // a Task outlives the chain in which it was made
+    clear();
+  }
 
  private:
   template <class T, class Sink>
@@ -539,51 +313,18 @@ class TaskRoot : public TaskContext {
     if (root.has_ended()) [[likely]] {
       Task<T> task(std::exchange(root.task_.frame_, nullptr));
       Outcome<T> outcome = task.take_outcome();
-      root.finish();
+      root.rest();
       sink(std::move(outcome));
     } else {
       const Error why = root.why();
-      root.finish();
+      root.destroy_frames(root.task_);
       sink(Outcome<T>(why));
     }
   }
-  void finish() noexcept { destroy_frames(&task_); }
 
-  struct Outermost : detail::TaskBase {
-    Outermost() noexcept : TaskBase(nullptr) {}
-    using TaskBase::frame_;
-  };
   detail::FrameStack stack_;
-  Outermost task_;
+  detail::AnyTask task_;
   alignas(void*) std::byte sink_[2 * sizeof(void*)];
 };
-
-// ---- inline parts of the request path ----------------------------------------------------------------------------
-
-inline void TaskContext::schedule() noexcept {
-  state_ = State::Ready;
-  if (detail::task_thread.ready != nullptr) {
-    detail::task_thread.ready->push_back(*this);
-  } else {
-    run();
-  }
-}
-
-inline void* detail::new_frame(std::size_t size) {
-  size = (size + sizeof(FrameHead) + 15) & ~std::size_t{15};
-  TaskContext* context = task_thread.context;
-  FrameHead* head;
-  if (context != nullptr && context->frames_ != nullptr) {
-    FrameStack& stack = *context->frames_;
-    head = static_cast<FrameHead*>(stack.arena->allocate(size, alignof(FrameHead)));
-    head->stack = &stack;
-    head->older = reinterpret_cast<std::uintptr_t>(stack.newest);
-    stack.newest = head;
-  } else {
-    head = static_cast<FrameHead*>(::operator new(size));
-    head->stack = nullptr;
-  }
-  return head + 1;
-}
 
 }  // namespace violet

@@ -1,4 +1,4 @@
-#include "violet/event/task.h"
+#include "violet/event/chain.h"
 
 #include "violet/event/loop.h"
 
@@ -29,30 +29,35 @@ void detail::delete_frame(void* frame, std::size_t size) noexcept {
 }
 
 void TaskContext::run() noexcept {
-  VIOLET_ASSERT(detail::task_thread.ready == nullptr && state_ == State::Ready);
   ResumeBatch batch;
-  detail::task_thread.ready->push_back(*this);
+  batch.run_one(*this);
 }
 
-void ResumeBatch::run_all() noexcept {
+void ResumeBatch::run_one(TaskContext& context) noexcept {
+  using State = TaskContext::State;
   detail::TaskThread& thread = detail::task_thread;
-  TaskContext* outer = thread.context;
-  while (TaskContext* context = ready_.pop_front()) {
-    thread.context = context;
-    context->state_ = TaskContext::State::Running;
+  TaskContext* outer = std::exchange(thread.context, &context);
+  if (context.failed_await_count_ < TaskContext::kFailedAwaitsMax) [[likely]] {
+    context.state_ = State::Running;
     do {
-      void* next = std::exchange(context->resume_next_, nullptr);
+      void* next = std::exchange(context.resume_next_, nullptr);
       VIOLET_CHECK(next != nullptr);  // a coroutine waits in something that is no Waiter
       std::coroutine_handle<>::from_address(next).resume();
-    } while (context->state_ == TaskContext::State::Running);
-    thread.context = outer;
-    if (context->state_ == TaskContext::State::Ended || context->state_ == TaskContext::State::Abandoned) {
-      context->on_end_(*context);
-    } else if (context->is_deadline_set_) {
-      context->arm_deadline();
-    }
+    } while (context.state_ == State::Running);
+  } else {
+    context.state_ = State::Abandoned;
   }
-  thread.ready = nullptr;
+  thread.context = outer;
+  if (context.state_ == State::Ended || context.state_ == State::Abandoned) {
+    context.on_end_(context);
+  } else if (context.is_deadline_set_) {
+    context.arm_deadline();
+  }
+}
+
+void ResumeBatch::run_ready() noexcept {
+  while (TaskContext* context = ready_.pop_front()) run_one(*context);
+  detail::task_thread.ready = nullptr;
 }
 
 void TaskContext::stop(Error why) noexcept {
@@ -92,17 +97,21 @@ void TaskContext::arm_deadline() noexcept {
 
 void TaskContext::on_deadline(Timer& timer) noexcept { static_cast<TaskContext&>(timer).stop(ErrorKind::Timeout); }
 
-void TaskContext::destroy_frames(detail::TaskBase* outermost) noexcept {
+void TaskContext::destroy_frames(detail::TaskBase& outermost) noexcept {
   VIOLET_CHECK(state_ != State::Running);  // a chain cannot be destroyed by its own running coroutine
   // Destructors in the frames may resume other chains; those run afterwards.
   ResumeBatch batch;
-  ListNode<detail::Ready>::unlink();
-  Timer::cancel();
+  rest();
   while (detail::TaskLink* link = innermost_) {
     innermost_ = link->outer;
     link->awaited->destroy();
   }
-  outermost->destroy();
+  outermost.destroy();
+}
+
+void TaskContext::rest() noexcept {
+  ListNode<detail::Ready>::unlink();
+  Timer::cancel();
   stop_callbacks_.clear();
   is_deadline_set_ = false;
   state_ = State::Idle;
@@ -117,8 +126,8 @@ void TaskContext::clear() noexcept {
 
 bool Waiter::refuse(TaskContext& context) noexcept {
   error_ = context.why_;
-  if (++context.failed_await_count_ < TaskContext::kFailedAwaitsMax) return false;
-  // Suspends for good: run() ends the chain.
+  if (!context.is_worn_out()) return false;
+  // Suspends for good: run_one() ends the chain.
   context.state_ = TaskContext::State::Abandoned;
   return true;
 }
@@ -126,7 +135,7 @@ bool Waiter::refuse(TaskContext& context) noexcept {
 bool Waiter::suspend_anyway(std::coroutine_handle<> handle) noexcept {
   TaskContext* context = TaskContext::current();
   VIOLET_ASSERT(context != nullptr && context->state_ == TaskContext::State::Running);
-  if (context->why_ && ++context->failed_await_count_ >= TaskContext::kFailedAwaitsMax) {
+  if (context->why_ && context->is_worn_out()) {
     context->state_ = TaskContext::State::Abandoned;
     return false;
   }
@@ -134,10 +143,11 @@ bool Waiter::suspend_anyway(std::coroutine_handle<> handle) noexcept {
   return true;
 }
 
-void TaskRoot::reset() noexcept {
-  if (is_active()) destroy_frames(&task_);
-  VIOLET_ASSERT(stack_.newest == nullptr);  // a Task outlives the chain it was made in
-  clear();
+void Waiter::abandon() noexcept {
+  if (context_ == nullptr) return;
+  VIOLET_ASSERT(context_->is_stopped());
+  context_->failed_await_count_ = TaskContext::kFailedAwaitsMax;
+  resume();
 }
 
 }  // namespace violet
