@@ -3,6 +3,7 @@
 # first finding. Inputs that reach new code go to BUILD_DIR/corpus/NAME; what deserves to stay is merged from there
 # into fuzz/corpus/NAME (docs/hacking.md). A finding lies in BUILD_DIR/findings/.
 set -eu
+PATH=$PATH:/usr/lib/llvm-19/bin  # llvm-symbolizer
 build=$1 seconds=$2
 shift 2
 if [ $# = 0 ]; then
