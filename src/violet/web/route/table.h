@@ -1,0 +1,173 @@
+#pragma once
+
+// Table: finds the endpoint of a method and a path. Built once, before listening, then read by all loops at once.
+//
+// For each segment a literal goes before a parameter and a parameter before a rest; where the better branch has no
+// route for the method the next one is tried, so that a match is found whenever one exists, whatever the order of
+// registration. Paths without parameters are found by one hash look-up; others by walking a trie whose edges share one
+// hash table, so that a node may have any number of children. A path visits each node at most once.
+//
+// A path is split at its raw slashes; then each segment is decoded, once, and checked. Therefore "%2F" stays inside its
+// segment; it never matches a rest, whose segments could not be told apart. Dot segments mean nothing here. The query
+// takes no part.
+
+#include "violet/http/method.h"
+#include "violet/memory/arena.h"
+#include "violet/web/route/pattern.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace violet::web {
+
+struct Endpoint;
+
+// The methods that one pattern answers to.
+class Leaf {
+ public:
+  // HEAD falls back on GET, then everything on the endpoint for any method.
+  [[nodiscard]] const Endpoint* find(http::Method method) const noexcept {
+    for (const Entry& entry : entries_) {
+      if (entry.method == method) return entry.endpoint;
+    }
+    return find_fallback(method);
+  }
+  // A bit for each http::Method that has an endpoint of its own.
+  [[nodiscard]] std::uint64_t methods() const noexcept { return methods_; }
+
+ private:
+  friend class Table;
+  struct Entry {
+    http::Method method;
+    const Endpoint* endpoint;
+  };
+  [[nodiscard]] const Endpoint* find_fallback(http::Method method) const noexcept;
+
+  std::vector<Entry> entries_;
+  const Endpoint* any_ = nullptr;
+  std::uint64_t methods_ = 0;
+};
+
+// A path, split and decoded.
+struct SplitPath {
+  std::string_view text;                       // segments with '/' between them
+  const std::string_view* segments = nullptr;  // the first ones, as many as a pattern can have
+  std::size_t count = 0;                       // of all segments
+  const char* last_inner_slash = nullptr;      // the last '/' that came from a "%2F"
+};
+
+class Table {
+ public:
+  enum class Split : std::uint8_t {
+    Done,
+    Malformed,  // a '%' without two hex digits: 400
+    Never,      // no route can match it: 404
+  };
+
+  // Adds a route, `any` for all methods. Returns nullptr, or the endpoint that is in its place already; the table is
+  // unchanged then.
+  const Endpoint* insert(const Pattern& pattern, http::Method method, bool any, const Endpoint& endpoint);
+
+  // For patterns without parameters, and paths as received. nullptr also when the path needs decoding: then look again
+  // with split() and find().
+  [[nodiscard]] const Leaf* find_exact(std::string_view path) const noexcept {
+    if (exact_slots_.empty()) return nullptr;
+    const std::uint32_t hash = hash_of(path);
+    for (std::size_t at = hash & exact_mask_;; at = (at + 1) & exact_mask_) {
+      const ExactSlot& slot = exact_slots_[at];
+      if (slot.leaf == kNone) return nullptr;
+      if (slot.hash == hash && slot.text.size() == path.size() &&
+          std::memcmp(slot.text.data(), path.data(), path.size()) == 0) {
+        return &leaves_[slot.leaf];
+      }
+    }
+  }
+
+  [[nodiscard]] Split split(std::string_view path, Arena& arena, SplitPath& out) const;
+  // `values` has room for values_max() texts and gets those of the parameters.
+  [[nodiscard]] const Endpoint* find(const SplitPath& path, http::Method method,
+                                     std::string_view* values) const noexcept;
+  // The methods of all patterns that match.
+  [[nodiscard]] std::uint64_t methods(const SplitPath& path) const noexcept;
+  // The methods of all patterns.
+  [[nodiscard]] std::uint64_t all_methods() const noexcept;
+  [[nodiscard]] std::size_t values_max() const noexcept { return values_max_; }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Node {
+    std::uint32_t param = kNone;  // node
+    std::uint32_t leaf = kNone;
+    std::uint32_t rest = kNone;  // leaf
+    bool has_literals = false;
+  };
+  struct Edge {
+    std::uint32_t hash = 0;
+    std::uint32_t parent = kNone;
+    std::uint32_t child = kNone;
+    std::string text;
+  };
+  struct ExactSlot {
+    std::uint32_t hash = 0;
+    std::uint32_t leaf = kNone;
+    std::string text;
+  };
+
+  [[nodiscard]] static std::uint32_t hash_of(std::string_view text) noexcept {
+    constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd6e8feb86659fd93;
+    const auto load = [](const char* from) {
+      std::uint64_t word;
+      std::memcpy(&word, from, 8);
+      return word;
+    };
+    const char* at = text.data();
+    std::size_t left = text.size();
+    std::uint64_t hash = left * kSecond;
+    if (left >= 8) {
+      for (; left > 8; left -= 8, at += 8) hash = ((hash ^ load(at)) * kFirst) ^ (hash >> 29);
+      // The last eight bytes, which may overlap the ones before.
+      hash = (hash ^ load(text.data() + text.size() - 8)) * kSecond;
+    } else {
+      std::uint64_t word = 0;
+      for (; left > 0; --left) word = word << 8 | static_cast<unsigned char>(*at++);
+      hash = (hash ^ word) * kFirst;
+    }
+    return static_cast<std::uint32_t>(hash >> 32);
+  }
+  [[nodiscard]] static std::uint32_t hash_of(std::uint32_t parent, std::string_view text) noexcept {
+    return (hash_of(text) ^ parent * 0x9e3779b1U) * 0x85ebca6bU;
+  }
+
+  // The pattern's place among leaves_, kNone if it has none.
+  [[nodiscard]] std::uint32_t find_leaf(const Pattern& pattern) const noexcept;
+  std::uint32_t make_leaf(const Pattern& pattern);
+  [[nodiscard]] std::uint32_t find_child(std::uint32_t parent, std::string_view text) const noexcept;
+  std::uint32_t make_child(std::uint32_t parent, std::string_view text);
+  void index_edge(std::uint32_t edge) noexcept;
+  void add_exact(const std::string& text, std::uint32_t leaf);
+  void index_exact(ExactSlot slot) noexcept;
+
+  struct Search {
+    const SplitPath& path;
+    http::Method method;
+    std::string_view* values;
+  };
+  [[nodiscard]] const Endpoint* find_below(const Search& search, std::uint32_t at, std::size_t depth,
+                                           std::size_t value_count) const noexcept;
+  [[nodiscard]] std::uint64_t methods_below(const SplitPath& path, std::uint32_t at, std::size_t depth) const noexcept;
+
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+  std::vector<Leaf> leaves_;
+  std::vector<Edge> edges_;
+  std::vector<std::uint32_t> edge_slots_;
+  std::vector<ExactSlot> exact_slots_;
+  std::size_t exact_mask_ = 0;
+  std::size_t exact_count_ = 0;
+  std::size_t depth_max_ = 0;
+  std::size_t values_max_ = 0;
+};
+
+}  // namespace violet::web
