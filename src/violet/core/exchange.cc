@@ -122,7 +122,7 @@ void Exchange::on_data(Slice data) {
     return;
   }
   if (body_bytes_ > body_limit_) {
-    drop_body(limit_error(LimitId::body_bytes_max, 413));
+    fail_body(limit_error(LimitId::body_bytes_max, 413));
     return;
   }
   switch (body_mode_) {
@@ -191,7 +191,7 @@ void Exchange::collect(BodyWaiter& waiter) {
   // A declared length beyond the limit is refused before the body is asked for.
   if (const auto length = ascii::to_number<std::uint64_t>(request_.fields.get(http::FieldId::ContentLength));
       length && *length > body_limit_) {
-    drop_body(limit_error(LimitId::body_bytes_max, 413));
+    fail_body(limit_error(LimitId::body_bytes_max, 413));
     return;
   }
   begin_body();
@@ -262,7 +262,7 @@ void Exchange::finish_body() {
   }
 }
 
-void Exchange::drop_body(Error why) noexcept {
+void Exchange::fail_body(Error why) noexcept {
   waiter_ = nullptr;
   BodySink* sink = std::exchange(sink_, nullptr);
   discard();
@@ -369,10 +369,7 @@ void Exchange::pin() {
   const std::string_view raw = request_.raw;
   const std::ptrdiff_t distance = request_.pin();
   for (std::size_t i = 0; i < match.names.size(); ++i) {
-    std::string_view& value = match.values[i];
-    if (value.data() >= raw.data() && value.data() <= raw.data() + raw.size()) {
-      value = {value.data() + distance, value.size()};
-    }
+    http::move_text(match.values[i], raw, distance);
   }
 }
 

@@ -119,6 +119,8 @@ class Exchange final : public Receiver {
   void read(BodySink& sink);
   // Reads it away. An answer given before the body has ended does the same.
   void discard();
+  // The body broke its framing or a limit: whoever waits for it hears why, and so does the client if no answer has left.
+  void fail_body(Error why) noexcept;
   // Gives back what a sink has used; reading goes on.
   void credit(std::size_t n);
   [[nodiscard]] std::uint64_t body_limit() const noexcept { return body_limit_; }
@@ -181,7 +183,6 @@ class Exchange final : public Receiver {
   void begin_body();
   void gather(std::string_view text);
   void finish_body();
-  void drop_body(Error why) noexcept;
   [[nodiscard]] bool is_waiting() const noexcept;
   void on_deadline() noexcept;
 

@@ -15,6 +15,7 @@ namespace violet {
   X(header_ms, 10'000, "ms", 408, "a request head that drips in (slowloris)")                                            \
   X(keep_alive_ms, 75'000, "ms", 0, "idle connections that are never closed")                                            \
   X(body_grace_ms, 5'000, "ms", 408, "a body that drips in: the rate counts after this grace")                           \
+  X(body_stall_ms, 30'000, "ms", 408, "a body that stops in the middle, however much came before")                       \
   X(body_rate_min, 240, "bytes/s", 408, "a body that drips in")                                                          \
   X(write_stall_ms, 30'000, "ms", 0, "a client that does not read its answer")                                           \
   X(write_rate_min, 240, "bytes/s", 0, "a client that reads its answer drop by drop")                                    \

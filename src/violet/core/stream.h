@@ -41,7 +41,6 @@ class Receiver;
 // What a stream's connection is; the same object for all its streams.
 struct Connection {
   Address peer;
-  Address local;
   http::Version version = http::Version::Http11;
   bool is_secure = false;
   std::uint64_t id = 0;  // unique in the process, never used again
@@ -70,6 +69,8 @@ class Stream {
   virtual void set_receiver(Receiver& receiver) = 0;
 
   [[nodiscard]] virtual const Connection& connection() const noexcept = 0;
+  // Our end of the connection; a system call.
+  [[nodiscard]] virtual Address local_address() const noexcept = 0;
 
  protected:
   ~Stream() = default;

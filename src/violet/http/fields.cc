@@ -85,12 +85,9 @@ std::size_t Fields::remove(std::string_view text) noexcept {
 }
 
 void Fields::move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept {
-  const auto move = [raw, distance](std::string_view& text) {
-    if (text.data() >= raw.data() && text.data() <= raw.data() + raw.size()) text = {text.data() + distance, text.size()};
-  };
   for (Field& field : *this) {
-    move(field.name);
-    move(field.value);
+    move_text(field.name, raw, distance);
+    move_text(field.value, raw, distance);
   }
 }
 

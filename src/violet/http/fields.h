@@ -99,6 +99,11 @@ class Fields {
   std::uint16_t capacity_;
 };
 
+// Moves a text that lies in `raw` by `distance` bytes; others stay.
+inline void move_text(std::string_view& text, std::string_view raw, std::ptrdiff_t distance) noexcept {
+  if (text.data() >= raw.data() && text.data() <= raw.data() + raw.size()) text = {text.data() + distance, text.size()};
+}
+
 // VCHAR, obs-text, SP and HTAB only, no white space at the ends (RFC 9110 §5.5).
 [[nodiscard]] bool is_field_value(std::string_view value) noexcept;
 

@@ -14,7 +14,15 @@ namespace violet::http {
 
 enum class Version : std::uint8_t { Http10 = 10, Http11 = 11, Http2 = 20, Http3 = 30 };
 // "HTTP/1.1"
-std::string_view name(Version version) noexcept;
+[[nodiscard]] constexpr std::string_view name(Version version) noexcept {
+  switch (version) {
+    case Version::Http10: return "HTTP/1.0";
+    case Version::Http11: return "HTTP/1.1";
+    case Version::Http2: return "HTTP/2";
+    case Version::Http3: return "HTTP/3";
+  }
+  return "";
+}
 
 // The four forms of a request target (RFC 9112 §3.2).
 enum class TargetForm : std::uint8_t { Origin, Absolute, Authority, Asterisk };
@@ -45,7 +53,17 @@ struct Head {
 
   // Copies `raw` into the fields' arena and moves every text along: the head may then outlive the block it was parsed in.
   // Returns how far the texts moved.
-  std::ptrdiff_t pin();
+  std::ptrdiff_t pin() {
+    if (raw.empty()) return 0;
+    const std::string_view from = raw;
+    const std::ptrdiff_t distance = fields.arena().copy(from).data() - from.data();
+    for (std::string_view* text : {&method_text, &target, &scheme, &authority, &path, &query, &protocol}) {
+      move_text(*text, from, distance);
+    }
+    fields.move_texts(from, distance);
+    raw = {};
+    return distance;
+  }
 
   // Back to the state after construction; texts and field lines are forgotten.
   void clear() noexcept {

@@ -3,7 +3,7 @@
 // Block: a piece of constant size that bytes are read into and answers are written into. A loop's BlockPool lends it; a
 // slice of its bytes keeps it; it returns to the pool when the last slice is gone.
 //
-// Behind the usable bytes stand kScanPadding readable ones, so that scanners may load whole vectors past an end.
+// Behind the usable bytes stand kScanPadding readable ones.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,6 @@ namespace violet {
 class BlockPool;
 
 inline constexpr std::size_t kBlockBytes = 16 * 1024;  // the whole piece, head and padding included
-inline constexpr std::size_t kScanPadding = 32;
 
 class Block final : public Buffer {
  public:

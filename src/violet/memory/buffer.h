@@ -6,12 +6,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 
 #include "violet/base/check.h"
 
 namespace violet {
+
+// Readable bytes behind the end of blocks and heap buffers, so that scanners may load whole vectors past an end.
+inline constexpr std::size_t kScanPadding = 32;
 
 class Buffer {
  public:
@@ -42,6 +46,7 @@ class Buffer {
     }
   }
   [[nodiscard]] bool is_unique() const noexcept { return count_ == 1; }
+  [[nodiscard]] bool is_shared_beyond(std::uint32_t count) const noexcept { return count_ > count; }
 
  protected:
   using Dispose = void (*)(Buffer*) noexcept;
@@ -64,6 +69,22 @@ class StringBuffer final : public Buffer {
   StringBuffer(std::string text, Kind kind)
       : Buffer(kind, [](Buffer* self) noexcept { delete static_cast<StringBuffer*>(self); }), text_(std::move(text)) {}
   std::string text_;
+};
+
+// Raw bytes behind slices, uninitialised, with room for scanners behind the end.
+class HeapBuffer final : public Buffer {
+ public:
+  static HeapBuffer* make(std::size_t capacity) {
+    return ::new (::operator new(sizeof(HeapBuffer) + capacity + kScanPadding)) HeapBuffer(capacity);
+  }
+  [[nodiscard]] char* data() noexcept { return reinterpret_cast<char*>(this + 1); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  explicit HeapBuffer(std::size_t capacity) noexcept
+      : Buffer(Kind::Heap, [](Buffer* self) noexcept { ::operator delete(static_cast<HeapBuffer*>(self)); }),
+        capacity_(capacity) {}
+  std::size_t capacity_;
 };
 
 // An open file behind slices; the descriptor closes with the last one.

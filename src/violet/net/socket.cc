@@ -16,8 +16,8 @@ static_assert(sizeof(SocketAddress::storage) >= sizeof(sockaddr_un));
 
 SocketTransport& SocketTransport::of(Watcher& watcher) noexcept { return static_cast<SocketTransport&>(watcher); }
 
-Result<SocketTransport*> SocketTransport::open(Loop& loop, int descriptor, const Address& peer) {
-  auto* transport = new SocketTransport(descriptor, peer);
+Result<SocketTransport*> SocketTransport::open(Loop& loop, int descriptor) {
+  auto* transport = new SocketTransport(descriptor);
   if (const int error = transport->Watcher::open(loop, descriptor, &SocketTransport::on_events); error != 0) {
     ::close(descriptor);
     delete transport;
@@ -30,16 +30,19 @@ void SocketTransport::on_events(Watcher& watcher, int error, int events) noexcep
   SocketTransport& transport = of(watcher);
   Owner* owner = transport.owner_;
   if (error != 0) {
-    owner->on_hangup();
+    owner->on_broken();
     return;
   }
   // Each call may close us, after which the watcher is no longer open.
   if ((events & Watcher::kWrite) != 0) owner->on_writable();
-  if ((events & Watcher::kRead) != 0 && transport.is_open()) {
+  if (!transport.is_open()) return;
+  if ((events & Watcher::kRead) != 0) {
     owner->on_readable();
-    return;
+  } else if ((events & Watcher::kHangup) != 0 && !transport.is_peer_closed_) {
+    transport.is_peer_closed_ = true;
+    transport.watch(transport.watched() & ~Watcher::kHangup);
+    owner->on_peer_closed();
   }
-  if ((events & Watcher::kHangup) != 0 && (events & Watcher::kRead) == 0 && transport.is_open()) owner->on_hangup();
 }
 
 ssize_t SocketTransport::read(char* to, std::size_t size) noexcept {
@@ -76,7 +79,10 @@ ssize_t SocketTransport::send_file(int descriptor, std::uint64_t offset, std::si
 
 void SocketTransport::want(bool read, bool write) noexcept {
   if (!is_open()) return;
-  watch((read ? Watcher::kRead : 0) | (write ? Watcher::kWrite : 0) | Watcher::kHangup);
+  int events = (read ? Watcher::kRead : 0) | (write ? Watcher::kWrite : 0);
+  // A closed peer is seen by reading; without that the kernel has to say it, and would say it again and again.
+  if (!read && !is_peer_closed_) events |= Watcher::kHangup;
+  watch(events);
 }
 
 void SocketTransport::shutdown() noexcept { ::shutdown(descriptor_, SHUT_WR); }

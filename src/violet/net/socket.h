@@ -12,7 +12,7 @@ namespace violet::net {
 class SocketTransport final : public Transport, private Watcher {
  public:
   // Takes over a non-blocking, connected descriptor. On failure it is closed.
-  static Result<SocketTransport*> open(Loop& loop, int descriptor, const Address& peer);
+  static Result<SocketTransport*> open(Loop& loop, int descriptor);
 
   [[nodiscard]] ssize_t read(char* to, std::size_t size) noexcept override;
   [[nodiscard]] ssize_t write(const iovec* pieces, int count) noexcept override;
@@ -24,15 +24,16 @@ class SocketTransport final : public Transport, private Watcher {
   [[nodiscard]] bool is_secure() const noexcept override { return false; }
 
   // Bytes of heap a connection's transport takes.
-  static constexpr std::size_t kBytes = 240;
+  static constexpr std::size_t kBytes = 216;
 
  private:
-  SocketTransport(int descriptor, const Address& peer) noexcept : Transport(peer), descriptor_(descriptor) {}
+  explicit SocketTransport(int descriptor) noexcept : descriptor_(descriptor) {}
   ~SocketTransport() = default;
   static SocketTransport& of(Watcher& watcher) noexcept;
   static void on_events(Watcher& watcher, int error, int events) noexcept;
 
   int descriptor_;
+  bool is_peer_closed_ = false;
 };
 static_assert(sizeof(SocketTransport) <= SocketTransport::kBytes);
 

@@ -22,8 +22,10 @@ class Transport {
    public:
     virtual void on_readable() noexcept = 0;
     virtual void on_writable() noexcept = 0;
-    // The peer is gone altogether (reset, or closed both ways). Comes also while nobody wants to read.
-    virtual void on_hangup() noexcept = 0;
+    // While nobody wants to read: the peer has closed its side (there may be unread bytes before that), once.
+    virtual void on_peer_closed() noexcept = 0;
+    // The connection is broken; nothing can be read or written any more.
+    virtual void on_broken() noexcept = 0;
 
    protected:
     ~Owner() = default;
@@ -40,24 +42,21 @@ class Transport {
   [[nodiscard]] virtual ssize_t write(const iovec* pieces, int count) noexcept = 0;
   // The same for a range of a file; 0 means that the file ends before `size`.
   [[nodiscard]] virtual ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept = 0;
-  // What the owner wants to be told about. Hangups are always told.
+  // What the owner wants to be told about. A broken connection is told while any of the two is wanted, the peer's close
+  // while reading is not.
   virtual void want(bool read, bool write) noexcept = 0;
   // Ends our direction once everything written has left (FIN, close_notify).
   virtual void shutdown() noexcept = 0;
   virtual void close() noexcept = 0;
 
-  [[nodiscard]] const Address& peer() const noexcept { return peer_; }
   [[nodiscard]] virtual Address local() const noexcept = 0;
   [[nodiscard]] virtual bool is_secure() const noexcept = 0;
 
  protected:
-  explicit Transport(const Address& peer) noexcept : peer_(peer) {}
+  Transport() noexcept = default;
   ~Transport() = default;
 
   Owner* owner_ = nullptr;
-
- private:
-  Address peer_;
 };
 
 }  // namespace violet::net

@@ -1,0 +1,102 @@
+#include "violet/h1/output.h"
+
+#include <cerrno>
+
+namespace violet::h1 {
+
+void Output::seal() {
+  if (used_ == sealed_) return;
+  chain_.append(Slice(*block_, block_->data() + sealed_, used_ - sealed_));
+  sealed_ = used_;
+}
+
+void Output::next_block() {
+  if (block_) seal();
+  block_ = pool_.take();
+  sealed_ = used_ = 0;
+}
+
+void Output::append(Slice slice) {
+  if (!slice.is_file()) {
+    if (slice.size() <= kCopyMax) {
+      copy(slice.text());
+      return;
+    }
+    if (slice.is_borrowed()) {
+      std::string_view rest = slice.text();
+      while (!rest.empty()) {
+        if (!block_ || used_ == Block::capacity()) next_block();
+        const std::size_t room = Block::capacity() - used_;
+        const std::string_view piece = rest.substr(0, room);
+        std::memcpy(block_->data() + used_, piece.data(), piece.size());
+        commit(piece.size());
+        rest.remove_prefix(piece.size());
+      }
+      return;
+    }
+  }
+  seal();
+  chain_.append(std::move(slice));
+}
+
+void Output::move_to(Output& to) {
+  seal();
+  while (!chain_.is_empty()) to.append(chain_.pop_front());
+}
+
+Output::Flushed Output::flush(net::Transport& transport, std::uint64_t& written) noexcept {
+  for (;;) {
+    ssize_t n = 0;
+    std::size_t wanted = 0;
+    if (chain_.is_empty()) [[likely]] {
+      wanted = used_ - sealed_;
+      if (wanted == 0) break;
+      const iovec piece{block_->data() + sealed_, wanted};
+      n = transport.write(&piece, 1);
+    } else if (Slice& first = chain_.front(); first.is_file()) {
+      wanted = first.size();
+      n = transport.send_file(first.descriptor(), first.offset(), wanted);
+      if (n == 0) {
+        // The file has become shorter than the length already promised.
+        error_ = Error(ErrorKind::Closed);
+        return Flushed::Failed;
+      }
+    } else {
+      iovec pieces[kPiecesMax];
+      int count = 0;
+      for (Slice& slice : chain_) {
+        if (slice.is_file() || count == kPiecesMax) break;
+        pieces[count++] = {const_cast<char*>(slice.data()), slice.size()};
+        wanted += slice.size();
+      }
+      if (static_cast<std::size_t>(count) == chain_.count() && count < kPiecesMax && used_ > sealed_) {
+        pieces[count++] = {block_->data() + sealed_, used_ - sealed_};
+        wanted += used_ - sealed_;
+      }
+      n = transport.write(pieces, count);
+    }
+    if (n < 0) {
+      if (n == -EAGAIN) return Flushed::Blocked;
+      error_ = Error(ErrorKind::System, static_cast<std::int32_t>(-n));
+      return Flushed::Failed;
+    }
+    const auto taken = static_cast<std::size_t>(n);
+    written += taken;
+    const std::size_t from_chain = taken < chain_.size() ? taken : chain_.size();
+    if (from_chain > 0) chain_.drop_front(from_chain);
+    sealed_ += taken - from_chain;
+    if (taken < wanted) return Flushed::Blocked;
+  }
+  // All gone. A block that nobody else holds starts again at its beginning.
+  if (block_ && block_->is_unique()) sealed_ = used_ = 0;
+  return Flushed::All;
+}
+
+void Output::clear() noexcept {
+  chain_.clear();
+  sealed_ = used_;
+  if (block_ && block_->is_unique()) sealed_ = used_ = 0;
+  error_ = {};
+}
+
+}  // namespace violet::h1

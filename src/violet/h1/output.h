@@ -1,0 +1,78 @@
+#pragma once
+
+// Output: bytes of a connection on their way to the wire. Small pieces are copied into a block, larger ones are queued
+// as slices; flush() writes all of it with as few system calls as it takes.
+//
+// A connection has one only while it has something to send; they are pooled by the loop's Shared.
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "violet/memory/block.h"
+#include "violet/memory/chain.h"
+#include "violet/net/transport.h"
+
+namespace violet::h1 {
+
+class Output {
+ public:
+  explicit Output(BlockPool& pool) noexcept : pool_(pool) {}
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  [[nodiscard]] bool is_empty() const noexcept { return chain_.is_empty() && used_ == sealed_; }
+  [[nodiscard]] std::size_t size() const noexcept { return chain_.size() + (used_ - sealed_); }
+
+  // Room for `size` bytes in one piece, at most Block::capacity(); commit() says how many were written.
+  [[nodiscard]] char* reserve(std::size_t size) {
+    if (!block_ || Block::capacity() - used_ < size) [[unlikely]]
+      next_block();
+    return block_->data() + used_;
+  }
+  void commit(std::size_t n) noexcept {
+    used_ += n;
+    VIOLET_ASSERT(used_ <= Block::capacity());
+  }
+  void copy(std::string_view text) {
+    if (text.size() <= Block::capacity()) [[likely]] {
+      std::memcpy(reserve(text.size()), text.data(), text.size());
+      commit(text.size());
+    } else {
+      append(Slice::borrowed(text));
+    }
+  }
+  // Small slices and borrowed ones are copied.
+  void append(Slice slice);
+
+  // Moves everything to the end of `to`.
+  void move_to(Output& to);
+
+  enum class Flushed : std::uint8_t {
+    All,      // nothing is left
+    Blocked,  // the transport takes no more for now
+    Failed,   // error() says why; a file that ends early is ErrorKind::Closed
+  };
+  // Adds what was written to `written`.
+  Flushed flush(net::Transport& transport, std::uint64_t& written) noexcept;
+  [[nodiscard]] Error error() const noexcept { return error_; }
+
+  // Drops everything; keeps the block for the next connection.
+  void clear() noexcept;
+
+ private:
+  static constexpr std::size_t kCopyMax = 1024;
+  static constexpr int kPiecesMax = 64;
+  void next_block();
+  // Turns the bytes copied since the last seal into a slice, so that another can follow.
+  void seal();
+
+  BlockPool& pool_;
+  Chain chain_;
+  Ref<Block> block_;
+  std::size_t sealed_ = 0;  // bytes of block_ that are in the chain, or gone
+  std::size_t used_ = 0;
+  Error error_;
+};
+
+}  // namespace violet::h1

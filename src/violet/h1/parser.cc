@@ -1,0 +1,357 @@
+#include "violet/h1/parser.h"
+
+#include <cstring>
+
+#include "violet/base/ascii.h"
+#include "violet/h1/scan.h"
+#include "violet/http/target.h"
+
+namespace violet::h1 {
+namespace {
+
+using http::FieldId;
+
+Parsed more() { return {}; }
+Parsed done(const char* end) { return {.verdict = Verdict::Done, .end = end}; }
+Parsed bad(std::uint16_t status = 400) { return {.verdict = Verdict::Bad, .status = status}; }
+Parsed over(LimitId limit, std::uint16_t status) { return {.verdict = Verdict::Bad, .status = status, .limit = limit}; }
+
+bool is_over(const char* begin, const char* end, std::uint64_t limit) {
+  return static_cast<std::uint64_t>(end - begin) > limit;
+}
+
+std::uint64_t load_word(const char* p) {
+  std::uint64_t word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
+}
+constexpr std::uint64_t word_of(const char (&text)[9]) {
+  std::uint64_t word = 0;
+  for (int i = 7; i >= 0; --i) word = word << 8 | static_cast<unsigned char>(text[i]);
+  return word;
+}
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+
+// The method and the space behind it. Sets p behind both.
+Parsed parse_method(const char*& p, const char* end, http::Head& head) {
+  const std::uint64_t word = load_word(p);
+  if ((word & 0xffffffff) == (word_of("GET     ") & 0xffffffff) && end - p >= 4) [[likely]] {
+    head.method = http::Method::Get;
+    head.method_text = {p, 3};
+    p += 4;
+    return done(p);
+  }
+  if ((word & 0xffffffffff) == (word_of("POST    ") & 0xffffffffff) && end - p >= 5) {
+    head.method = http::Method::Post;
+    head.method_text = {p, 4};
+    p += 5;
+    return done(p);
+  }
+  const char* stop = p;
+  while (stop < end && ascii::is(*stop, ascii::kToken)) ++stop;
+  if (stop == end) return more();
+  if (*stop != ' ' || stop == p) return bad();
+  head.method_text = {p, static_cast<std::size_t>(stop - p)};
+  head.method = http::find_method(head.method_text);
+  p = stop + 1;
+  return done(p);
+}
+
+// "HTTP/1.1\r\n". Sets p behind it.
+Parsed parse_version(const char*& p, const char* end, http::Head& head) {
+  constexpr std::string_view kStart = "HTTP/";
+  const auto size = static_cast<std::size_t>(end - p);
+  if (size >= 10) [[likely]] {
+    const std::uint64_t word = load_word(p);
+    if (word == word_of("HTTP/1.1")) [[likely]] {
+      head.version = http::Version::Http11;
+    } else if (word == word_of("HTTP/1.0")) {
+      head.version = http::Version::Http10;
+    } else {
+      if (std::string_view(p, 5) != kStart || !ascii::is(p[5], ascii::kDigit) || p[6] != '.' ||
+          !ascii::is(p[7], ascii::kDigit) || p[8] != '\r' || p[9] != '\n') {
+        return bad();
+      }
+      if (p[5] != '1') return bad(505);
+      // A higher minor version is answered as the highest we know (RFC 9110 §2.5).
+      head.version = http::Version::Http11;
+    }
+    if (p[8] != '\r' || p[9] != '\n') return bad();
+    p += 10;
+    return done(p);
+  }
+  // What cannot become a version any more is refused before the line is complete.
+  constexpr std::string_view kShape = "HTTP/9.9\r\n";
+  for (std::size_t i = 0; i < size; ++i) {
+    if (kShape[i] == '9' ? !ascii::is(p[i], ascii::kDigit) : p[i] != kShape[i]) return bad();
+  }
+  return more();
+}
+
+// One field line into `field`; p is set behind its CRLF. Done with an empty name: the empty line that ends a section.
+Parsed parse_field(const char*& p, const char* end, http::Field& field) {
+  if (p >= end) return more();
+  if (*p == '\r') {
+    if (p + 1 == end) return more();
+    if (p[1] != '\n') return bad();
+    p += 2;
+    field.name = {};
+    return done(p);
+  }
+  const char* colon = find_colon(p, end);
+  if (colon >= end) {
+    // No colon yet: only token characters can still become a name.
+    return ascii::all_are({p, static_cast<std::size_t>(end - p)}, ascii::kToken) ? more() : bad();
+  }
+  field.name = {p, static_cast<std::size_t>(colon - p)};
+  field.id = http::find_field(field.name);
+  // White space before the colon, a folded line and a line without a colon are no token (RFC 9112 §5.1, §5.2).
+  if (field.id == FieldId::Other && !ascii::is_token(field.name)) return bad();
+  const char* value = colon + 1;
+  while (value < end && (*value == ' ' || *value == '\t')) ++value;
+  const char* stop = skip_field_value(value, end);
+  if (stop >= end) return more();
+  if (*stop != '\r') return bad();
+  if (stop + 1 == end) return more();
+  if (stop[1] != '\n') return bad();
+  p = stop + 2;
+  while (stop > value && (stop[-1] == ' ' || stop[-1] == '\t')) --stop;
+  field.value = {value, static_cast<std::size_t>(stop - value)};
+  return done(p);
+}
+
+bool parse_length(std::string_view text, std::uint64_t& length) {
+  if (text.empty() || text.size() > 19) return false;
+  std::uint64_t value = 0;
+  for (char c : text) {
+    if (!ascii::is(c, ascii::kDigit)) return false;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  length = value;
+  return true;
+}
+
+// Codings of all Transfer-Encoding lines of a message, as one list (RFC 9112 §6.1).
+struct Codings {
+  int count = 0;
+  int chunked_count = 0;
+  bool ends_chunked = false;
+
+  void add(std::string_view value) {
+    const int before = count;
+    for (auto next = ascii::next_member(value); !next.empty(); next = ascii::next_member(value)) {
+      ends_chunked = ascii::equal_folded(next, "chunked");
+      chunked_count += ends_chunked;
+      ++count;
+    }
+    // An empty line is no coding at all: let it fail the checks.
+    if (count == before) {
+      ends_chunked = false;
+      ++count;
+    }
+  }
+};
+
+struct Control {
+  Codings codings;
+  std::string_view host;
+  bool has_host = false;
+  bool says_close = false;
+  bool says_keep_alive = false;
+  bool says_upgrade = false;
+  bool has_upgrade = false;
+};
+
+// Looks at the fields that frame the message or steer the connection. False: malformed.
+bool note_field(const http::Field& field, Control& control, Framing& framing) {
+  switch (field.id) {
+    case FieldId::Host:
+      if (control.has_host) return false;
+      control.has_host = true;
+      control.host = field.value;
+      return true;
+    case FieldId::ContentLength:
+      // A second line, even an equal one, is how smuggling begins (RFC 9112 §6.3).
+      if (framing.has_length) return false;
+      framing.has_length = true;
+      return parse_length(field.value, framing.content_length);
+    case FieldId::TransferEncoding: control.codings.add(field.value); return true;
+    case FieldId::Connection: {
+      std::string_view rest = field.value;
+      for (auto next = ascii::next_member(rest); !next.empty(); next = ascii::next_member(rest)) {
+        if (ascii::equal_folded(next, "close")) control.says_close = true;
+        if (ascii::equal_folded(next, "keep-alive")) control.says_keep_alive = true;
+        if (ascii::equal_folded(next, "upgrade")) control.says_upgrade = true;
+      }
+      return true;
+    }
+    case FieldId::Upgrade: control.has_upgrade = true; return true;
+    default: return true;
+  }
+}
+
+// Everything that only the whole head can tell. Done, or Bad.
+Parsed finish_head(http::Head& head, const Control& control, Framing& framing, const char* end) {
+  const bool is_http10 = head.version == http::Version::Http10;
+  if (!control.has_host) {
+    // RFC 9112 §3.2: an HTTP/1.1 request has exactly one Host.
+    if (!is_http10) return bad();
+  } else if (!http::is_authority(control.host, true)) {
+    return bad();
+  }
+  // The authority of an absolute or authority-form target replaces Host (RFC 9112 §3.2.2).
+  if (head.form == http::TargetForm::Origin || head.form == http::TargetForm::Asterisk) head.authority = control.host;
+
+  if (const Codings& codings = control.codings; codings.count > 0) {
+    if (is_http10 || framing.has_length || !codings.ends_chunked || codings.chunked_count != 1) return bad();
+    if (codings.count > 1) return bad(501);
+    framing.is_chunked = true;
+  }
+  framing.keeps_alive = !control.says_close && (!is_http10 || control.says_keep_alive);
+  framing.wants_upgrade = control.has_upgrade && control.says_upgrade && !is_http10;
+  return done(end);
+}
+
+}  // namespace
+
+Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing) {
+  const char* p = begin;
+  while (p < end && *p == '\r') [[unlikely]] {
+    if (p + 1 == end) return more();
+    if (p[1] != '\n') return bad();
+    p += 2;
+    if (is_over(begin, p, limits.request_line_bytes_max)) return bad();
+  }
+  if (p >= end) return more();
+
+  const char* line = p;
+  const char* line_end = p + limits.request_line_bytes_max;
+  // Reads no further than the limit, so that it does not matter how much of a long line has arrived.
+  const char* stop = end - line > line_end - line ? line_end : end;
+  const auto line_verdict = [&](const Parsed& parsed) {
+    return parsed.verdict == Verdict::More && stop != end ? over(LimitId::request_line_bytes_max, 414) : parsed;
+  };
+  if (const Parsed parsed = parse_method(p, stop, head); parsed.verdict != Verdict::Done) return line_verdict(parsed);
+  const char* target = p;
+  p = skip_target(p, stop);
+  if (p >= stop) return line_verdict(more());
+  if (*p != ' ' || p == target) return bad();
+  head.target = {target, static_cast<std::size_t>(p - target)};
+  ++p;
+  if (const Parsed parsed = parse_version(p, stop, head); parsed.verdict != Verdict::Done) return line_verdict(parsed);
+  if (!http::split_target(head)) return bad();
+
+  const char* fields = p;
+  const char* fields_end = p + limits.field_bytes_max;
+  stop = end - fields > fields_end - fields ? fields_end : end;
+  Control control;
+  for (;;) {
+    http::Field field;
+    const Parsed parsed = parse_field(p, stop, field);
+    if (parsed.verdict != Verdict::Done) {
+      return parsed.verdict == Verdict::More && stop != end ? over(LimitId::field_bytes_max, 431) : parsed;
+    }
+    if (field.name.empty()) break;
+    if (head.fields.count() >= limits.field_count_max) return over(LimitId::field_count_max, 431);
+    if (!note_field(field, control, framing)) return bad();
+    head.fields.push(field);
+  }
+  head.raw = {line, static_cast<std::size_t>(p - line)};
+  return finish_head(head, control, framing, p);
+}
+
+Parsed parse_chunk_line(const char* begin, const char* end, const Limits& limits, ChunkLine& line) {
+  const char* p = begin;
+  std::uint64_t size = 0;
+  for (; p < end; ++p) {
+    const int digit = ascii::hex_value(*p);
+    if (digit < 0) break;
+    if (p - begin >= 16) return bad();
+    size = size << 4 | static_cast<std::uint64_t>(digit);
+  }
+  if (p == end) return more();
+  if (p == begin) return bad();
+  line.size = size;
+
+  // *( BWS ";" BWS name [ BWS "=" BWS value ] ); white space right behind the size is refused, as it has no use but to
+  // be read differently by somebody else.
+  const char* extension = p;
+  bool is_quoted = false;
+  bool needs_name = false;
+  for (; p < end; ++p) {
+    if (is_over(extension, p, limits.chunk_extension_bytes_max)) return over(LimitId::chunk_extension_bytes_max, 413);
+    const char c = *p;
+    if (is_quoted) {
+      if (c == '\\') {
+        if (p + 1 == end) return more();
+        ++p;
+      } else if (c == '"') {
+        is_quoted = false;
+      }
+      if (!ascii::is(*p, ascii::kFieldValue)) return bad();
+      continue;
+    }
+    if (c == '\r') break;
+    if (p == extension && c != ';') return bad();
+    if (c == ';') {
+      if (needs_name) return bad();
+      needs_name = true;
+    } else if (ascii::is(c, ascii::kToken)) {
+      needs_name = false;
+    } else if (c == '"') {
+      // A quoted string is only ever a value.
+      if (p[-1] != '=' && p[-1] != ' ' && p[-1] != '\t') return bad();
+      is_quoted = true;
+    } else if (c == '=') {
+      if (needs_name) return bad();
+    } else if (c != ' ' && c != '\t') {
+      return bad();
+    }
+  }
+  if (p == end) return more();
+  if (needs_name) return bad();
+  line.extension_bytes = static_cast<std::size_t>(p - extension);
+  if (p + 1 == end) return more();
+  if (p[1] != '\n') return bad();
+  return done(p + 2);
+}
+
+Parsed parse_trailers(const char* begin, const char* end, const Limits& limits, http::Fields& trailers) {
+  const char* p = begin;
+  const char* stop = is_over(begin, end, limits.trailer_bytes_max) ? begin + limits.trailer_bytes_max : end;
+  std::uint64_t count = 0;
+  for (;;) {
+    http::Field field;
+    const Parsed parsed = parse_field(p, stop, field);
+    if (parsed.verdict != Verdict::Done) {
+      return parsed.verdict == Verdict::More && stop != end ? over(LimitId::trailer_bytes_max, 431) : parsed;
+    }
+    if (field.name.empty()) return done(p);
+    if (++count > limits.field_count_max) return over(LimitId::field_count_max, 431);
+    switch (field.id) {
+      case FieldId::TransferEncoding:
+      case FieldId::ContentLength:
+      case FieldId::ContentEncoding:
+      case FieldId::ContentType:
+      case FieldId::ContentRange:
+      case FieldId::Host:
+      case FieldId::Connection:
+      case FieldId::KeepAlive:
+      case FieldId::Upgrade:
+      case FieldId::Te:
+      case FieldId::Trailer:
+      case FieldId::CacheControl:
+      case FieldId::Expect:
+      case FieldId::MaxForwards:
+      case FieldId::Pragma:
+      case FieldId::Range:
+      case FieldId::Authorization:
+      case FieldId::ProxyAuthorization:
+      case FieldId::Cookie:
+      case FieldId::SetCookie: break;
+      default: trailers.push(field);
+    }
+  }
+}
+
+}  // namespace violet::h1

@@ -1,0 +1,173 @@
+#pragma once
+
+// h1::Session: HTTP/1.1 in the server's role on one connection (RFC 9112). Reads, parses and hands requests up; writes
+// answers in the order of the requests, with one write for everything that one read turn has produced.
+//
+// Owned by its Host until on_session_closed(). Everything happens on the loop's thread. Files: session.h the class,
+// session_read.cc from the transport up, session_write.cc from the streams down, parser.h, writer.h, guard.h the parts
+// without I/O.
+//
+//   input:  Head --(parse_head Done, no body)--> Head
+//           Head --(Done, length)--> Length --(last byte)--> Head
+//           Head --(Done, chunked)--> ChunkLine <--> ChunkData/ChunkEnd; ChunkLine --(size 0)--> Trailers --> Head
+//           Head --(Upgrade or CONNECT)--> Undecided --(start 101 or 2xx)--> Raw, --(start other)--> Head
+//           any  --(malformed, close announced, end of stream)--> Closed: what comes is read away
+//
+// What a session costs while idle is asserted in tests: it holds no block, no exchange, no output.
+
+#include <cstdint>
+
+#include "violet/base/list.h"
+#include "violet/core/site.h"
+#include "violet/event/loop.h"
+#include "violet/event/timer.h"
+#include "violet/h1/guard.h"
+#include "violet/h1/output.h"
+#include "violet/h1/parser.h"
+#include "violet/h1/stream.h"
+#include "violet/memory/pool.h"
+#include "violet/memory/read_block.h"
+#include "violet/net/transport.h"
+
+namespace violet::h1 {
+
+// What the sessions of one loop share.
+struct Shared {
+  explicit Shared(Site& with) noexcept : site(with), input(blocks) {}
+
+  Site& site;
+  BlockPool blocks;
+  ReadBlock input;
+  Pool<Output> outputs{16};
+  Pool<Stream> streams{1024};
+};
+
+class Session final : public net::Transport::Owner, public ListNode<Session> {
+ public:
+  class Host {
+   public:
+    // The session has let go of its transport and its streams; delete it.
+    virtual void on_session_closed(Session& session) noexcept = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
+  // Takes the transport over.
+  Session(Shared& shared, Host& host, net::Transport& transport, const Connection& connection) noexcept;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  void open() noexcept;
+  // No more requests: an idle connection closes at once, a busy one after the answers under way.
+  void drain() noexcept;
+  // Closes now; every stream hears why.
+  void abort(Error why) noexcept;
+  [[nodiscard]] std::size_t stream_count() const noexcept { return stream_count_; }
+
+  void on_readable() noexcept override;
+  void on_writable() noexcept override;
+  void on_peer_closed() noexcept override;
+  void on_broken() noexcept override;
+
+ private:
+  friend class Stream;
+  enum class Input : std::uint8_t { Head, Length, ChunkLine, ChunkData, ChunkEnd, Trailers, Undecided, Raw, Closed };
+  enum class Phase : std::uint8_t { New, Idle, Head, Body, Busy, Lingering };
+
+  // A view on received bytes and what keeps them.
+  struct Bytes {
+    const char* begin;
+    const char* end;
+    Buffer* owner;
+    [[nodiscard]] bool is_empty() const noexcept { return begin == end; }
+    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - begin); }
+  };
+
+  // --- session_read.cc
+  void read_into_block() noexcept;
+  void read_into_partial() noexcept;
+  [[nodiscard]] bool took(ssize_t n) noexcept;
+  void received(Bytes bytes) noexcept;
+  void process(Bytes& bytes);
+  bool process_head(Bytes& bytes);
+  void accept(Stream& stream);
+  bool process_body(Bytes& bytes);
+  bool process_chunk_line(Bytes& bytes);
+  bool process_chunk_end(Bytes& bytes);
+  bool process_trailers(Bytes& bytes);
+  void end_body(const http::Fields* trailers);
+  void refuse_head(Stream& stream, Error why);
+  void refuse_body(Error why);
+  void resume_input();
+  void keep_rest(const Bytes& bytes);
+  void on_end_of_stream() noexcept;
+  [[nodiscard]] bool has_room_for_request() const noexcept;
+  [[nodiscard]] bool wants_to_read() const noexcept;
+
+  // --- session_write.cc
+  Stream& open_stream();
+  void drop_stream(Stream& stream) noexcept;
+  void begin_answer(Stream& stream, const http::Head& head, Body body);
+  [[nodiscard]] AnswerFraming frame_answer(const Stream& stream, const http::Head& head, const Body& body) noexcept;
+  void turn_raw(Stream& stream);
+  void pump(Stream& stream);
+  void pull(Stream& stream);
+  void send_chain(Stream& stream, Chain& chain);
+  void end_answer(Stream& stream);
+  void cut_body(Stream& stream);
+  void advance();
+  void retire(Stream& stream, Error why = {}) noexcept;
+  Output& output();
+  Output& output_of(Stream& stream);
+  void flush() noexcept;
+  void settle() noexcept;
+  void answer_now() noexcept;
+  void later() noexcept;
+  void on_turn_end() noexcept;
+  void close_gently() noexcept;
+
+  // --- time, in session_read.cc
+  void enter(Phase phase) noexcept;
+  void arm() noexcept;
+  void on_timer() noexcept;
+  void time_out_read() noexcept;
+
+  [[nodiscard]] const Limits& limits() const noexcept { return shared_.site.limits; }
+  [[nodiscard]] std::uint64_t now() const noexcept { return shared_.site.loop.now_ms(); }
+  [[nodiscard]] Stream* first() const noexcept { return streams_.front(); }
+
+  Shared& shared_;
+  Host& host_;
+  net::Transport* transport_;
+  Connection connection_;
+
+  Input input_ = Input::Head;
+  Phase phase_ = Phase::New;
+  bool is_in_turn_ = false;      // inside received(): answers wait for its end
+  bool is_paused_ = false;       // bytes are kept back until there is room for more requests
+  bool is_closing_ = false;      // no further request is taken; closes after the last answer
+  bool is_closed_ = false;       // abort() was called, streams will hear
+  bool is_write_blocked_ = false;
+  bool wants_linger_ = false;    // the client may still be sending: close so that it can read the answer first
+  bool wants_turn_ = false;      // a source has more than one turn may send
+  bool is_peer_done_ = false;    // end of stream was read
+  Error why_;
+
+  std::uint16_t stream_count_ = 0;
+  std::uint32_t partial_begin_ = 0;
+  std::uint32_t partial_end_ = 0;
+  Ref<HeapBuffer> partial_;      // received and not used yet: part of a head, or paused requests
+  std::uint64_t body_left_ = 0;  // of a length body, or of a chunk
+  Stream* receiving_ = nullptr;
+  Output* output_ = nullptr;
+  List<Stream, Stream> streams_;
+
+  Pace reading_;
+  Pace writing_;
+  TimerTo<&Session::on_timer> timer_{*this};
+  DeferredTo<&Session::on_turn_end> turn_end_{*this};
+};
+
+}  // namespace violet::h1
