@@ -26,6 +26,7 @@ Body plain_page(Exchange& exchange, Error why, std::string_view id) {
     text.append("limit ").append(name(limit)).append(" = ");
     text.append(std::to_string(value(exchange.limits(), limit))).append("\n");
   }
+  if (!exchange.refusal_detail().empty()) text.append(exchange.refusal_detail()).append("\n");
   if (!id.empty()) text.append("error id ").append(id).append("\n");
   exchange.response().fields.push(http::FieldId::ContentType, "text/plain; charset=utf-8");
   return Body(Slice::borrowed(exchange.arena().copy(text)));
@@ -51,6 +52,7 @@ void Exchange::open(Stream& stream) noexcept {
   stream_ = &stream;
   count_ = 1;
   context = nullptr;
+  handler_ms_ = site_->limits.handler_ms;
   body_limit_ = site_->limits.body_bytes_max;
   response_.status = 200;
 }
@@ -65,7 +67,6 @@ void Exchange::reset() noexcept {
   response_.clear();
   body_mode_ = BodyMode::Undecided;
   has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
-  has_deadline_ = true;
   body_bytes_ = 0;
   body_ = {};
   body_capacity_ = 0;
@@ -289,11 +290,13 @@ bool Exchange::reply(Body body) {
   return true;
 }
 
-bool Exchange::refuse(Error why) {
+bool Exchange::refuse(Error why, std::string_view detail, const http::Field& field) {
   if (is_answered_) return false;
   ++site_->counters.refused;
   response_.clear();
   response_.status = static_cast<std::uint16_t>(why.status() != 0 ? why.status() : 500);
+  if (!field.name.empty()) response_.fields.push(field);
+  refusal_detail_ = detail;
   return reply(site_->error_page != nullptr ? site_->error_page->render(*this, why, nullptr, {})
                                             : plain_page(*this, why, {}));
 }
@@ -322,6 +325,7 @@ void Exchange::on_exception(const std::exception_ptr& exception) noexcept {
   }
   response_.clear();
   response_.status = 500;
+  refusal_detail_ = {};
   try {
     const Error why(ErrorKind::Handler);
     Body page = site_->error_page != nullptr ? site_->error_page->render(*this, why, exception, id)
@@ -374,13 +378,15 @@ void Exchange::pin() {
 }
 
 void Exchange::start_deadline() {
-  if (!has_deadline_ || is_answered_ || deadline_.is_armed() || site_->limits.handler_ms == 0) return;
-  site_->loop.timers().arm_after(deadline_, site_->limits.handler_ms);
+  if (handler_ms_ == 0 || is_answered_ || deadline_.is_armed()) return;
+  site_->loop.timers().arm_after(deadline_, handler_ms_);
 }
 
-void Exchange::disable_deadline() noexcept {
-  has_deadline_ = false;
+void Exchange::set_handler_ms(std::uint64_t ms) noexcept {
+  handler_ms_ = ms;
+  if (!deadline_.is_armed()) return;
   deadline_.cancel();
+  start_deadline();
 }
 
 void Exchange::on_deadline() noexcept {

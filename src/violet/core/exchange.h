@@ -97,8 +97,11 @@ class Exchange final : public Receiver {
   [[nodiscard]] http::Head& response() noexcept { return response_; }
   // Sends response() and `body`. Only the first answer counts; false when there was one already.
   bool reply(Body body = {});
-  // Answers with an error page: status from `why`, body from the site's ErrorPage. Fields set so far are dropped.
-  bool refuse(Error why);
+  // Answers with an error page: status from `why`, body from the site's ErrorPage. Fields set so far are dropped, but
+  // `field` is sent where it has a name (Allow, Retry-After). `detail` tells the client more; both live until the call returns.
+  bool refuse(Error why, std::string_view detail = {}, const http::Field& field = {});
+  // What refuse() was given, for the ErrorPage.
+  [[nodiscard]] std::string_view refusal_detail() const noexcept { return refusal_detail_; }
   // Sends a 1xx head, for example 103 Early Hints.
   void inform(const http::Head& head);
   // Answers 101 (h1) or 200 (extended CONNECT, CONNECT) with response()'s fields and hands the stream to `receiver`, which
@@ -138,8 +141,10 @@ class Exchange final : public Receiver {
   }
   // Starts the handler's time (limits.handler_ms); an answer ends it. For whoever waits without hold().
   void start_deadline();
+  // This exchange's own time instead of limits.handler_ms; 0 for none.
+  void set_handler_ms(std::uint64_t ms) noexcept;
   // No end to the handler's time: for streams.
-  void disable_deadline() noexcept;
+  void disable_deadline() noexcept { set_handler_ms(0); }
   void add_cancel_hook(CancelHook& hook) noexcept { cancel_hooks_.push_back(hook); }
   // Runs `work`, turning what it throws into a 500. For callbacks that answer later.
   template <class Work>
@@ -199,12 +204,13 @@ class Exchange final : public Receiver {
   bool is_body_ended_ = false;
   bool is_body_started_ = false;  // somebody asked for it: 100 Continue has gone out where it was expected
   bool is_pinned_ = false;
-  bool has_deadline_ = true;
   bool wants_continue_ = false;
   bool is_task_used_ = false;
 
+  std::uint64_t handler_ms_ = 0;
   std::uint64_t body_limit_ = 0;
   std::uint64_t body_bytes_ = 0;
+  std::string_view refusal_detail_;
   std::string_view body_;
   std::size_t body_capacity_ = 0;  // room behind body_ when it lies in the arena
   Slice body_slice_;               // keeps a body that came in one piece
