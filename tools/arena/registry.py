@@ -1,0 +1,23 @@
+"""Checks register themselves by profile, each with the fault of the stand-in server that has to make it fail."""
+
+import dataclasses
+import typing
+
+
+@dataclasses.dataclass(frozen=True)
+class Check:
+    name: str  # "profile.rule"
+    title: str  # what is right when it passes
+    fault: str  # see stand_in.py
+    run: typing.Callable  # async (entry, random) -> what was seen, or None
+
+
+CHECKS = []
+
+
+def check(name, title, fault):
+    def register(run):
+        CHECKS.append(Check(name, title, fault, run))
+        return run
+
+    return register
