@@ -230,8 +230,8 @@ TEST(TaskRoot, FramesComeFromTheArenaAndNothingIsAllocated) {
   auto body = [&box]() -> Task<int> {
     int total = 0;
     for (int i = 0; i < 10'000; ++i) total += co_await number(1);
-    if (!co_await box.receive()) co_return -1;
-    co_return total;
+    const Result<int> received = co_await box.receive();
+    co_return received ? total : -1;
   };
   std::size_t before = 0;
   for (int request = 0; request < 3; ++request) {
@@ -343,9 +343,9 @@ TEST(TaskRoot, StopCallbacksFireOnce) {
   Loop::Scope scope(loop);
   struct Counted : StopCallback {
     Counted()
-        : StopCallback([](StopCallback& self, Error why) noexcept {
+        : StopCallback([](StopCallback& self, Error error) noexcept {
             ++static_cast<Counted&>(self).count;
-            static_cast<Counted&>(self).why = why;
+            static_cast<Counted&>(self).why = error;
           }) {}
     int count = 0;
     Error why;
