@@ -62,6 +62,18 @@ Result<int> open_tcp(const Endpoint& endpoint, const ListenOptions& options) {
   const int descriptor = ::socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return system_error();
   const int on = 1;
+  // With SO_REUSEPORT a second server of the same user would share the port unnoticed. A bind without it tells whether
+  // somebody else is there.
+  if (options.reuse_port && options.is_first && endpoint.address.port != 0) {
+    ListenOptions alone = options;
+    alone.reuse_port = false;
+    const Result<int> probe = open_tcp(endpoint, alone);
+    if (!probe) {
+      ::close(descriptor);
+      return probe;
+    }
+    ::close(*probe);
+  }
   const int only_ipv6 = endpoint.is_dual ? 0 : 1;
   // Accepted sockets inherit TCP_NODELAY on Linux, which saves a system call for each connection.
   if (::setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
@@ -142,12 +154,8 @@ Result<void> Listener::open(const Endpoint& endpoint, const ListenOptions& optio
     ::close(descriptor);
     return fail(error);
   }
-  if (const int error = watcher_.open(loop_, descriptor, &Listener::on_events); error != 0) {
-    ::close(descriptor);
-    return fail(ErrorKind::Uv, error);
-  }
-  descriptor_ = descriptor;
-  reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  VIOLET_TRY_VOID(adopt(descriptor));
+  owns_path_ = is_unix;
   if (!is_unix && endpoint_.address.port == 0) {
     SocketAddress name;
     socklen_t size = sizeof name.storage;
@@ -158,6 +166,24 @@ Result<void> Listener::open(const Endpoint& endpoint, const ListenOptions& optio
       endpoint_.address.port = ntohs(port);
     }
   }
+  return {};
+}
+
+Result<void> Listener::share(const Listener& other) {
+  VIOLET_ASSERT(descriptor_ < 0 && other.descriptor_ >= 0);
+  endpoint_ = other.endpoint_;
+  const int descriptor = ::fcntl(other.descriptor_, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0) return system_error();
+  return adopt(descriptor);
+}
+
+Result<void> Listener::adopt(int descriptor) {
+  if (const int error = watcher_.open(loop_, descriptor, &Listener::on_events); error != 0) {
+    ::close(descriptor);
+    return fail(ErrorKind::Uv, error);
+  }
+  descriptor_ = descriptor;
+  reserve_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   return {};
 }
 
@@ -181,7 +207,7 @@ void Listener::close() noexcept {
   descriptor_ = -1;
   if (reserve_ >= 0) ::close(reserve_);
   reserve_ = -1;
-  if (endpoint_.address.family == Address::Family::Unix) ::unlink(endpoint_.path.c_str());
+  if (owns_path_) ::unlink(endpoint_.path.c_str());
 }
 
 void Listener::on_events(Watcher& watcher, int error, int) noexcept {

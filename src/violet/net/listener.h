@@ -37,6 +37,7 @@ struct Endpoint {
 struct ListenOptions {
   int backlog = 4096;
   bool reuse_port = true;
+  bool is_first = true;  // of those that share a port: fails when somebody else has it
   int unix_mode = 0660;  // permissions of a Unix socket's file
 };
 
@@ -62,6 +63,8 @@ class Listener {
   // Binds and listens. Port 0 takes a free one, see endpoint(). A Unix socket's file that nobody listens on is removed
   // first; one that is in use, or is no socket, is Conflict.
   Result<void> open(const Endpoint& endpoint, const ListenOptions& options);
+  // Listens on a socket that another loop's listener has opened: Unix sockets cannot be bound once for each loop.
+  Result<void> share(const Listener& other);
   void start() noexcept;
   void pause() noexcept;
   // Accepts again after has_room() was false; cheap when it was not.
@@ -77,6 +80,7 @@ class Listener {
  private:
   static void on_events(Watcher& watcher, int error, int events) noexcept;
   static void on_retry(Timer& timer) noexcept;
+  Result<void> adopt(int descriptor);
   void accept_burst() noexcept;
   void wait_for_room(Error why) noexcept;
   void shed_one() noexcept;
@@ -96,6 +100,7 @@ class Listener {
   int reserve_ = -1;  // given up for a moment when descriptors run out
   int exhausted_count_ = 0;
   bool is_started_ = false;
+  bool owns_path_ = false;  // of a Unix socket: removed when we close
   bool is_full_ = false;
   bool is_closing_ = false;
 };

@@ -1,0 +1,161 @@
+#include "violet/server/server.h"
+
+#include <csignal>
+#include <optional>
+
+#include "violet/base/log.h"
+#include "violet/event/loop.h"
+#include "violet/event/signal.h"
+#include "violet/net/cpu.h"
+#include "violet/server/worker.h"
+
+namespace violet {
+namespace {
+
+// Descriptors kept back for files, databases and the loops themselves.
+constexpr std::uint64_t kReservedDescriptors = 64;
+constexpr std::uint64_t kDescriptorsPerLoop = 16;
+
+void add(Counters& sum, const Counters& one) {
+  sum.connections_opened += one.connections_opened;
+  sum.connections_closed += one.connections_closed;
+  sum.requests += one.requests;
+  sum.refused += one.refused;
+  sum.handler_errors += one.handler_errors;
+  sum.protocol_errors += one.protocol_errors;
+  sum.timeouts += one.timeouts;
+  sum.accept_pauses += one.accept_pauses;
+}
+
+}  // namespace
+
+Server::Server(Service& service, ServerOptions options)
+    : service_(service),
+      options_(std::move(options)),
+      loop_count_(options_.loops > 0 ? options_.loops : net::usable_processors()),
+      connections_max_(options_.limits.connections_max),
+      ended_counters_(std::make_unique<Counters>()) {
+  if (connections_max_ == 0) {
+    const std::uint64_t reserve = kReservedDescriptors + kDescriptorsPerLoop * static_cast<std::uint64_t>(loop_count_);
+    const std::uint64_t usable = net::usable_descriptors();
+    connections_max_ = usable > 2 * reserve ? usable - reserve : usable / 2;
+  }
+  // Writing to a connection that is gone must be an error, not the end of the process; sendfile has no flag for that.
+  struct sigaction current{};
+  if (::sigaction(SIGPIPE, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) ::signal(SIGPIPE, SIG_IGN);
+}
+
+Server::~Server() {
+  stop(std::chrono::milliseconds(0));
+  wait();
+}
+
+void Server::make_workers() {
+  if (!workers_.empty()) return;
+  for (int i = 0; i < loop_count_; ++i) workers_.push_back(std::make_unique<Worker>(*this));
+}
+
+Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOptions& options) {
+  if (running_count_.load() > 0) return fail(ErrorKind::Conflict);
+  VIOLET_TRY(net::Endpoint endpoint, net::Endpoint::parse(url));
+  if (endpoint.scheme != "http") return fail(ErrorKind::Unsupported);
+  make_workers();
+  Listening listening{std::move(endpoint), options};
+  VIOLET_TRY(endpoint, open(listening));
+  listening_.push_back(std::move(listening));
+  endpoints_.push_back(endpoint);
+  return endpoint;
+}
+
+// Opens one address on every loop; the first one finds the port.
+Result<net::Endpoint> Server::open(Listening& listening) {
+  net::ListenOptions options = listening.options;
+  options.reuse_port = loop_count_ > 1;
+  for (const auto& worker : workers_) {
+    const Worker* first = worker == workers_.front() ? nullptr : workers_.front().get();
+    options.is_first = first == nullptr;
+    auto opened = worker->listen(listening.endpoint, options, first);
+    if (!opened) {
+      // No half-open address: what was opened on other loops goes again.
+      workers_.clear();
+      const Error error = opened.error();
+      make_workers();
+      for (Listening& earlier : listening_) {
+        if (auto again = open(earlier); !again) return again;
+      }
+      return fail(error);
+    }
+    listening.endpoint = *opened;
+  }
+  return listening.endpoint;
+}
+
+Result<void> Server::start() {
+  if (running_count_.load() > 0) return fail(ErrorKind::Conflict);
+  if (listening_.empty()) return fail(ErrorKind::Invalid);
+  wait();
+  if (workers_.empty()) {
+    make_workers();
+    for (Listening& listening : listening_) VIOLET_TRY_VOID(open(listening));
+  }
+  is_started_ = true;
+  running_count_.store(loop_count_);
+  is_ready_.store(true);
+  const std::lock_guard lock(workers_mutex_);
+  for (const auto& worker : workers_) worker->start();
+  return {};
+}
+
+int Server::run() {
+  Loop control;
+  control_ = &control;
+  SignalWatcher terminate(control, SIGTERM, [this, count = 0](int) mutable {
+    stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
+  });
+  SignalWatcher interrupt(control, SIGINT, [this, count = 0](int) mutable {
+    stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
+  });
+  if (const Result<void> started = start(); !started) {
+    control_ = nullptr;
+    log(LogLevel::Error, "cannot start: " + message(started.error()));
+    return 1;
+  }
+  control.run();
+  wait();
+  control_ = nullptr;
+  return 0;
+}
+
+void Server::stop(std::chrono::milliseconds deadline) {
+  is_ready_.store(false);
+  if (running_count_.load() == 0) return;
+  const auto delay = deadline.count() == 0 ? std::chrono::milliseconds(0) : options_.readiness_delay;
+  const std::lock_guard lock(workers_mutex_);
+  for (const auto& worker : workers_) worker->drain(delay, deadline);
+}
+
+void Server::on_worker_end() noexcept {
+  // run() joins this thread before its loop goes.
+  Loop* control = control_.load();
+  if (running_count_.fetch_sub(1) == 1 && control != nullptr) control->stop();
+}
+
+void Server::wait() {
+  if (workers_.empty()) return;
+  for (const auto& worker : workers_) worker->join();
+  // Never started ones keep their listeners for start().
+  if (!is_started_) return;
+  is_started_ = false;
+  const std::lock_guard lock(workers_mutex_);
+  for (const auto& worker : workers_) add(*ended_counters_, worker->counters());
+  workers_.clear();
+}
+
+Counters Server::counters() const {
+  const std::lock_guard lock(workers_mutex_);
+  Counters sum = *ended_counters_;
+  for (const auto& worker : workers_) add(sum, worker->counters());
+  return sum;
+}
+
+}  // namespace violet

@@ -1,0 +1,101 @@
+#pragma once
+
+// Server: listeners and loops around one Service. A value: several can live in one process, and one can be started
+// again after it has stopped.
+//
+//   Server server(router, {.loops = 2});
+//   if (auto endpoint = server.listen("http://127.0.0.1:0"); !endpoint) …
+//   return server.run();                     // until SIGTERM or SIGINT, then drains
+//
+// One thread and one loop per worker, sharing nothing but the service, which must be safe to call from all of them.
+//
+//   (new) --start()--> serving --stop(deadline)--> draining --last connection gone, or deadline--> stopped --start()--> …
+//
+// Draining: is_ready() is false at once; listeners close (after readiness_delay); idle connections close; busy ones
+// answer what they have and close; at the deadline the rest is cut.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "violet/base/error.h"
+#include "violet/core/limits.h"
+#include "violet/core/service.h"
+#include "violet/net/listener.h"
+
+namespace violet {
+
+class ErrorPage;
+struct Counters;
+
+struct ServerOptions {
+  Limits limits;
+  int loops = 0;                     // 0: one for each usable processor (affinity mask and cgroup)
+  ErrorPage* error_page = nullptr;   // used by all loops at once
+  std::string server_name;           // the Server field; "" for none
+  std::chrono::milliseconds readiness_delay{0};  // between is_ready() == false and the closing of the listeners
+  std::chrono::milliseconds drain{10'000};       // the deadline that a signal gives
+};
+
+class Server {
+ public:
+  Server(Service& service, ServerOptions options);
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  ~Server();  // stops at once
+
+  // Binds and listens now, accepts from start() on. Returns the endpoint with its port.
+  // System: the address is in use, not ours, not allowed. Address: not a URL. Unsupported: https without TLS.
+  Result<net::Endpoint> listen(std::string_view url, const net::ListenOptions& options = {});
+
+  // Starts the loops on threads of their own. Invalid: nothing to listen on. Conflict: it runs already.
+  Result<void> start();
+  // start(), then waits for the end, which SIGTERM, SIGINT or stop() bring; a second signal cuts the drain short.
+  // Returns the exit status: 0, or 1 when it could not start.
+  int run();
+  // Any thread, also a signal's or a handler's. Returns at once.
+  void stop(std::chrono::milliseconds deadline);
+  // Returns when the server has stopped. Not for a loop's thread.
+  void wait();
+
+  [[nodiscard]] bool is_ready() const noexcept { return is_ready_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t connection_count() const noexcept {
+    return connection_count_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] int loop_count() const noexcept { return loop_count_; }
+  [[nodiscard]] const std::vector<net::Endpoint>& endpoints() const noexcept { return endpoints_; }
+  // Sums over all loops; exact once the server has stopped.
+  [[nodiscard]] Counters counters() const;
+
+ private:
+  friend class Worker;
+  struct Listening {
+    net::Endpoint endpoint;
+    net::ListenOptions options;
+  };
+  Result<net::Endpoint> open(Listening& listening);
+  void make_workers();
+  void on_worker_end() noexcept;
+
+  Service& service_;
+  ServerOptions options_;
+  int loop_count_;
+  std::uint64_t connections_max_;
+  std::vector<Listening> listening_;
+  std::vector<net::Endpoint> endpoints_;
+  mutable std::mutex workers_mutex_;  // stop() comes from any thread
+  std::vector<std::unique_ptr<class Worker>> workers_;
+  std::unique_ptr<Counters> ended_counters_;
+  std::atomic<std::uint64_t> connection_count_ = 0;
+  std::atomic<std::uint64_t> next_connection_id_ = 1;
+  std::atomic<int> running_count_ = 0;
+  std::atomic<bool> is_ready_ = false;
+  bool is_started_ = false;
+  std::atomic<class Loop*> control_ = nullptr;  // of run()
+};
+
+}  // namespace violet
