@@ -96,6 +96,7 @@ void Worker::end_if_empty() noexcept {
 }
 
 void Worker::on_accept(int descriptor, const Address& peer) noexcept {
+  server_.connection_count_.fetch_add(1, std::memory_order_relaxed);
   Result<net::SocketTransport*> transport = net::SocketTransport::open(loop_, descriptor);
   if (!transport) {
     server_.connection_count_.fetch_sub(1, std::memory_order_relaxed);
@@ -111,7 +112,7 @@ void Worker::on_accept(int descriptor, const Address& peer) noexcept {
   session->open();
 }
 
-// Reserves a place: all loops share one count.
+// All loops share one count; each asks before each connection, so they can pass the limit by one each at most.
 bool Worker::has_room() noexcept {
   return server_.connection_count_.load(std::memory_order_relaxed) < server_.connections_max_;
 }
