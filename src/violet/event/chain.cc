@@ -3,6 +3,15 @@
 #include "violet/event/loop.h"
 
 namespace violet {
+namespace {
+
+// Those that run when the running one suspends.
+List<TaskContext, detail::Ready>& ready_list() noexcept {
+  thread_local List<TaskContext, detail::Ready> list;
+  return list;
+}
+
+}  // namespace
 
 void detail::delete_frame(void* frame, std::size_t size) noexcept {
   FrameHead* head = static_cast<FrameHead*>(frame) - 1;
@@ -28,15 +37,10 @@ void detail::delete_frame(void* frame, std::size_t size) noexcept {
   stack->newest = head;
 }
 
-void TaskContext::run() noexcept {
-  ResumeBatch batch;
-  batch.run_one(*this);
-}
-
-void ResumeBatch::run_one(TaskContext& context) noexcept {
+inline void ResumeBatch::run_one(TaskContext& context) noexcept {
   using State = TaskContext::State;
   detail::TaskThread& thread = detail::task_thread;
-  TaskContext* outer = std::exchange(thread.context, &context);
+  thread.context = &context;
   if (context.failed_await_count_ < TaskContext::kFailedAwaitsMax) [[likely]] {
     context.state_ = State::Running;
     do {
@@ -47,7 +51,7 @@ void ResumeBatch::run_one(TaskContext& context) noexcept {
   } else {
     context.state_ = State::Abandoned;
   }
-  thread.context = outer;
+  thread.context = nullptr;
   if (context.state_ == State::Ended || context.state_ == State::Abandoned) {
     context.on_end_(context);
   } else if (context.is_deadline_set_) {
@@ -56,8 +60,27 @@ void ResumeBatch::run_one(TaskContext& context) noexcept {
 }
 
 void ResumeBatch::run_ready() noexcept {
-  while (TaskContext* context = ready_.pop_front()) run_one(*context);
-  detail::task_thread.ready = nullptr;
+  detail::TaskThread& thread = detail::task_thread;
+  TaskContext* outer = thread.context;
+  while (TaskContext* context = ready_list().pop_front()) run_one(*context);
+  thread.has_ready = false;
+  thread.context = outer;
+}
+
+void TaskContext::run() noexcept {
+  detail::TaskThread& thread = detail::task_thread;
+  TaskContext* outer = thread.context;
+  thread.is_resuming = true;
+  ResumeBatch::run_one(*this);
+  if (thread.has_ready) [[unlikely]]
+    ResumeBatch::run_ready();
+  thread.is_resuming = false;
+  thread.context = outer;
+}
+
+void TaskContext::make_ready() noexcept {
+  ready_list().push_back(*this);
+  detail::task_thread.has_ready = true;
 }
 
 void TaskContext::stop(Error why) noexcept {
@@ -76,13 +99,14 @@ void TaskContext::on_stop(StopCallback& callback) noexcept {
     callback.callback_(callback, why_);
   } else if (!callback.is_linked()) {
     stop_callbacks_.push_back(callback);
+    has_leftovers_ = true;
   }
 }
 
 void TaskContext::set_deadline(std::uint64_t due_ms) noexcept {
   if (due_ms >= deadline_ms_) return;
   deadline_ms_ = due_ms;
-  is_deadline_set_ = true;
+  is_deadline_set_ = has_leftovers_ = true;
   // A chain that never waits needs no timer; run() arms it at the first suspension.
   if (state_ == State::Waiting) arm_deadline();
 }
@@ -101,6 +125,7 @@ void TaskContext::destroy_frames(detail::TaskBase& outermost) noexcept {
   VIOLET_CHECK(state_ != State::Running);  // a chain cannot be destroyed by its own running coroutine
   // Destructors in the frames may resume other chains; those run afterwards.
   ResumeBatch batch;
+  ListNode<detail::Ready>::unlink();
   rest();
   while (detail::TaskLink* link = innermost_) {
     innermost_ = link->outer;
@@ -109,19 +134,10 @@ void TaskContext::destroy_frames(detail::TaskBase& outermost) noexcept {
   outermost.destroy();
 }
 
-void TaskContext::rest() noexcept {
-  ListNode<detail::Ready>::unlink();
+void TaskContext::drop_leftovers() noexcept {
+  has_leftovers_ = is_deadline_set_ = false;
   Timer::cancel();
   stop_callbacks_.clear();
-  is_deadline_set_ = false;
-  state_ = State::Idle;
-}
-
-void TaskContext::clear() noexcept {
-  VIOLET_ASSERT(state_ == State::Idle);
-  why_ = {};
-  deadline_ms_ = kNoDeadline;
-  failed_await_count_ = 0;
 }
 
 bool Waiter::refuse(TaskContext& context) noexcept {

@@ -51,8 +51,9 @@ struct alignas(16) FrameHead {
 };
 
 struct TaskThread {
-  TaskContext* context = nullptr;             // whose coroutine runs; new frames are made for it
-  List<TaskContext, Ready>* ready = nullptr;  // not nullptr while a ResumeBatch or run() is active
+  TaskContext* context = nullptr;  // whose coroutine runs; new frames are made for it
+  bool is_resuming = false;        // run() or a ResumeBatch is active: others that are to run go into the ready list
+  bool has_ready = false;          // and there are some
 };
 inline constinit thread_local TaskThread task_thread [[gnu::tls_model("initial-exec")]];
 
@@ -128,7 +129,7 @@ class TaskContext : public ListNode<detail::Ready>, private Timer {
   // Runs the coroutine at `frame` until it suspends; if a coroutine runs on this thread, after that one has suspended.
   // The context and its owner may be gone afterwards.
   void begin(void* frame, EndCallback on_end) noexcept {
-    VIOLET_CHECK(state_ == State::Idle);
+    VIOLET_ASSERT(state_ == State::Idle);
     on_end_ = on_end;
     resume_next_ = frame;
     schedule();
@@ -136,11 +137,20 @@ class TaskContext : public ListNode<detail::Ready>, private Timer {
   // Destroys the frames from the innermost to `outermost`; leaves everything the chain waits on.
   void destroy_frames(detail::TaskBase& outermost) noexcept;
   // Nothing is left to be done but to take the outcome. REQUIRES: ended, or idle.
-  void rest() noexcept;
+  void rest() noexcept {
+    state_ = State::Idle;
+    if (has_leftovers_) [[unlikely]]
+      drop_leftovers();
+  }
   // The chain ended by itself (not abandoned).
   [[nodiscard]] bool has_ended() const noexcept { return state_ == State::Ended; }
   // Forgets stop and deadline. REQUIRES: idle.
-  void clear() noexcept;
+  void clear() noexcept {
+    VIOLET_ASSERT(state_ == State::Idle);
+    why_ = {};
+    deadline_ms_ = kNoDeadline;
+    failed_await_count_ = 0;
+  }
   // New frames come from where `parent` has them.
   void share_frames(const TaskContext& parent) noexcept { frames_ = parent.frames_; }
   // Is stopped and has a deadline as `parent`, whose timer stops us through the group in which it waits.
@@ -166,8 +176,18 @@ class TaskContext : public ListNode<detail::Ready>, private Timer {
     Abandoned,  // Waiter::suspend() of a chain that ignored its stop
   };
 
-  void schedule() noexcept;
+  // Runs the chain now, or puts it into the ready list when something runs on this thread.
+  void schedule() noexcept {
+    state_ = State::Ready;
+    if (detail::task_thread.is_resuming) {
+      make_ready();
+    } else {
+      run();
+    }
+  }
   void run() noexcept;
+  void make_ready() noexcept;
+  void drop_leftovers() noexcept;
   void step_in(detail::TaskLink& link, void* frame) noexcept {
     link.outer = innermost_;
     innermost_ = &link;
@@ -197,26 +217,27 @@ class TaskContext : public ListNode<detail::Ready>, private Timer {
   int failed_await_count_ = 0;
   State state_ = State::Idle;
   bool is_deadline_set_ = false;  // and its timer is not armed yet
+  bool has_leftovers_ = false;    // a deadline or stop callbacks, to be taken away at the end
 };
 
 // While one lives, resumed coroutines are collected; they run when the outermost batch ends. Makes it safe to wake
 // several waiters in a loop, and to resume from a function that still needs its object.
 class ResumeBatch {
  public:
-  ResumeBatch() noexcept {
-    if (detail::task_thread.ready == nullptr) detail::task_thread.ready = &ready_;
-  }
+  ResumeBatch() noexcept : is_outermost_(!std::exchange(detail::task_thread.is_resuming, true)) {}
   ResumeBatch(const ResumeBatch&) = delete;
   ResumeBatch& operator=(const ResumeBatch&) = delete;
   ~ResumeBatch() {
-    if (detail::task_thread.ready == &ready_) run_ready();
+    if (!is_outermost_) return;
+    if (detail::task_thread.has_ready) run_ready();
+    detail::task_thread.is_resuming = false;
   }
 
  private:
   friend class TaskContext;
   static void run_one(TaskContext& context) noexcept;
-  void run_ready() noexcept;
-  List<TaskContext, detail::Ready> ready_;
+  static void run_ready() noexcept;
+  bool is_outermost_;
 };
 
 // Base of everything that suspends a chain; the recipe stands at the head of this file.
@@ -278,15 +299,6 @@ class Waiter {
   TaskContext* context_ = nullptr;  // not nullptr while waiting
   Error error_;
 };
-
-inline void TaskContext::schedule() noexcept {
-  state_ = State::Ready;
-  if (detail::task_thread.ready != nullptr) {
-    detail::task_thread.ready->push_back(*this);
-  } else {
-    run();
-  }
-}
 
 inline void* detail::new_frame(std::size_t size) {
   size = (size + sizeof(FrameHead) + 15) & ~std::size_t{15};

@@ -39,6 +39,8 @@ class Mailbox {
     async_ = nullptr;
   }
 
+  std::vector<Function<void()>> taken;  // the loop's thread only
+
  private:
   std::atomic<int> count_ = 1;
   std::mutex mutex_;
@@ -91,7 +93,7 @@ Loop::Loop() {
 }
 
 Loop::~Loop() {
-  VIOLET_CHECK(!is_running_);
+  VIOLET_CHECK(!is_running());
   const Scope scope(*this);
   is_draining_ = true;
   destroy_spawned();
@@ -111,7 +113,9 @@ Loop::~Loop() {
     uv_walk(
         &uv_, [](uv_handle_t* handle, void* closing) { *static_cast<bool*>(closing) |= uv_is_closing(handle) != 0; },
         &is_closing);
-    if (!is_closing) break;
+    if (is_closing) continue;
+    if (uv_.active_reqs.count == 0) break;
+    uv_run(&uv_, UV_RUN_ONCE);  // libuv's own threads are at work for somebody
   }
   if (uv_loop_close(&uv_) != 0) {
     uv_walk(
@@ -125,12 +129,12 @@ Loop::~Loop() {
 }
 
 void Loop::run() {
-  VIOLET_CHECK(!is_running_);
+  VIOLET_CHECK(!is_running());
   const Scope scope(*this);
-  is_running_ = true;
+  thread_ = &current_;
   while (!stop_requested_.load(std::memory_order_acquire)) uv_run(&uv_, UV_RUN_DEFAULT);
   drain_spawned();
-  is_running_ = false;
+  thread_ = nullptr;
   stop_requested_.store(false, std::memory_order_release);
 }
 
@@ -140,9 +144,9 @@ void Loop::stop() noexcept {
 }
 
 bool Loop::step(int timeout_ms) {
-  VIOLET_CHECK(!is_running_);
+  VIOLET_CHECK(!is_running());
   const Scope scope(*this);
-  is_running_ = true;
+  thread_ = &current_;
   run_deferred();
   if (timeout_ms > 0) {
     uv_update_time(&uv_);
@@ -151,7 +155,7 @@ bool Loop::step(int timeout_ms) {
   uv_run(&uv_, timeout_ms > 0 ? UV_RUN_ONCE : UV_RUN_NOWAIT);
   uv_timer_stop(&step_end_);
   run_deferred();
-  is_running_ = false;
+  thread_ = nullptr;
   return !is_stopping();
 }
 
@@ -165,7 +169,8 @@ LoopRef Loop::ref() noexcept {
 }
 
 void Loop::run_posted() noexcept {
-  std::vector<Function<void()>> batch;
+  // The buffer is taken out while it is walked, and put back: a steady flow of posts allocates nothing.
+  std::vector<Function<void()>> batch = std::move(mailbox_->taken);
   mailbox_->take(batch);
   for (Function<void()>& fn : batch) {
     try {
@@ -177,6 +182,9 @@ void Loop::run_posted() noexcept {
     }
     fn.reset();
   }
+  constexpr std::size_t kKeptMax = 1024;
+  batch.clear();
+  if (batch.capacity() <= kKeptMax) mailbox_->taken = std::move(batch);
 }
 
 void Loop::run_deferred() noexcept {

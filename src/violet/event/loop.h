@@ -110,6 +110,11 @@ class Loop {
   // One turn, blocking at most `timeout_ms`, for tests and for embedding; false once stop() was called, which this does
   // not take back: the next run() returns at once.
   bool step(int timeout_ms = 0);
+  // False on every thread but the loop's while it runs; true when it does not run. For assertions.
+  [[nodiscard]] bool is_own_thread() const noexcept {
+    const void* thread = thread_.load(std::memory_order_relaxed);
+    return thread == nullptr || thread == &current_;
+  }
   [[nodiscard]] bool is_stopping() const noexcept { return stop_requested_.load(std::memory_order_relaxed); }
   // How long run() waits for spawned tasks after a stop; what has not ended then is destroyed. Default 5,000.
   void set_drain_ms(std::uint64_t drain_ms) noexcept { drain_ms_ = drain_ms; }
@@ -122,6 +127,7 @@ class Loop {
   // Runs `work` after the current batch of events and before the loop blocks. Nothing happens if it is queued already.
   // What is deferred by such work runs before the loop blocks as well.
   void defer(Deferred& work) noexcept {
+    VIOLET_ASSERT(is_own_thread());
     if (!work.is_linked()) deferred_.push_back(work);
   }
 
@@ -149,6 +155,7 @@ class Loop {
   friend class detail::Mailbox;
   void read_wall(std::uint64_t now_ms) noexcept;
   void set_wake_up() noexcept;
+  [[nodiscard]] bool is_running() const noexcept { return thread_.load(std::memory_order_relaxed) != nullptr; }
   void run_deferred() noexcept;
   void run_posted() noexcept;
   void drain_spawned();
@@ -163,7 +170,7 @@ class Loop {
   std::uint64_t armed_for_ms_ = TimerWheel::kNever;
   std::uint64_t drain_ms_ = 5000;
   std::atomic<bool> stop_requested_ = false;
-  bool is_running_ = false;
+  std::atomic<const void*> thread_ = nullptr;  // the address of current_ there while it runs
   bool is_draining_ = false;
   WorkerPool* workers_ = nullptr;
   WorkerPool* own_workers_ = nullptr;

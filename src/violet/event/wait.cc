@@ -87,6 +87,7 @@ void ChildGroup::on_stop(Error why) noexcept {
 }
 
 void Spawned::start(Loop& loop, std::unique_ptr<Spawned> spawned, Task<void>&& task) noexcept {
+  VIOLET_ASSERT(loop.is_own_thread());
   const Loop::Scope scope(loop);
   Spawned* self = spawned.release();
   loop.spawned_.push_back(*self);
