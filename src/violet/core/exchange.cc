@@ -393,8 +393,9 @@ void Exchange::on_deadline() noexcept {
   ++site_->counters.timeouts;
   const Error why(ErrorKind::Timeout, static_cast<std::int32_t>(LimitId::handler_ms), 503);
   retain();
-  if (task_.is_active()) task_.stop(why);
+  // The answer first: what a stopped task would say is no answer to be relied on.
   if (!is_answered_) guard([&] { refuse(why); });
+  if (task_.is_active()) task_.stop(why);
   release();
 }
 
