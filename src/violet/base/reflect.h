@@ -30,6 +30,7 @@ namespace detail {
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-inline"
+#pragma clang diagnostic ignored "-Wundefined-internal"
 #else
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpragmas"

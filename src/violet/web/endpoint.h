@@ -57,6 +57,7 @@ struct Binding {
 struct ParameterSlot {
   void* object = nullptr;
   std::uint8_t indices[8] = {};
+  std::uint32_t mask = 0;
 };
 
 class Handler {

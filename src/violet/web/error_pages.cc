@@ -1,0 +1,78 @@
+#include "violet/web/error_pages.h"
+
+#include "violet/base/log.h"
+#include "violet/core/limits.h"
+#include "violet/http/status.h"
+#include "violet/web/output/respond.h"
+
+namespace violet {
+namespace {
+
+LimitId limit_of(Error error) noexcept {
+  const bool has_limit = error.kind() == ErrorKind::TooLarge || error.kind() == ErrorKind::Timeout;
+  return has_limit ? static_cast<LimitId>(error.detail()) : LimitId::None;
+}
+
+std::string text_of(const std::exception_ptr& exception) {
+  if (exception == nullptr) return {};
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
+}  // namespace
+
+std::string_view ErrorInfo::reason() const noexcept { return http::reason(status_); }
+std::string_view ErrorInfo::limit() const noexcept { return name(limit_of(error_)); }
+std::uint64_t ErrorInfo::limit_value() const noexcept { return value(request_.exchange().limits(), limit_of(error_)); }
+
+std::string ErrorInfo::to_string() const {
+  std::string text = std::to_string(status_) + " ";
+  text.append(reason()).append("\n");
+  if (!detail_.empty()) text.append(detail_).append("\n");
+  if (!limit().empty()) {
+    text.append("limit ").append(limit()).append(" = ").append(std::to_string(limit_value())).append("\n");
+  }
+  if (!id_.empty()) text.append("error id ").append(id_).append("\n");
+  if (!exception_.empty()) text.append(exception_).append("\n");
+  return text;
+}
+
+Body ErrorPages::render(Exchange& exchange, Error why, const std::exception_ptr& exception, std::string_view id) {
+  ErrorInfo info(exchange);
+  info.status_ = exchange.response().status;
+  info.error_ = why;
+  info.detail_ = exchange.refusal_detail();
+  info.id_ = id;
+  if (is_dev_) info.exception_ = text_of(exception);
+  Body body;
+  if (hook_ && run_hook(exchange, info, body)) return body;
+  web::set_content_type(exchange, web::kPlainText);
+  return Slice::borrowed(exchange.arena().copy(info.to_string()));
+}
+
+// False when the hook did not give something that can be sent.
+bool ErrorPages::run_hook(Exchange& exchange, const ErrorInfo& info, Body& out) noexcept {
+  try {
+    Reply reply = hook_(info);
+    if (reply.defect().empty()) {
+      if (!reply.has_status()) reply.status(static_cast<Status>(info.status()));
+      out = reply.write(exchange);
+      // The reply ends here, and what the body borrowed from it.
+      out.chain().make_owned();
+      return true;
+    }
+    log(LogLevel::Error, "the error page cannot be sent: field " + reply.defect());
+  } catch (const std::exception& e) {
+    log(LogLevel::Error, std::string("the hook for error pages failed: ") + e.what());
+  } catch (...) {
+    log(LogLevel::Error, "the hook for error pages failed");
+  }
+  return false;
+}
+
+}  // namespace violet

@@ -1,0 +1,108 @@
+#pragma once
+
+// Header<"name">: one field of the request; Cookies: those of its Cookie fields.
+//
+//   app.get("/", [](Header<"User-Agent"> agent) { … *agent … });                // "" when it did not come
+//   app.get("/", [](Header<"X-Count", int> count) { … });                       // 400 when it did not come or is no
+//   number app.get("/", [](Header<"X-Count", std::optional<int>> count) { … });        // empty when it did not come
+
+#include "violet/web/input/extract.h"
+#include "violet/web/input/value.h"
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace violet {
+
+namespace web {
+
+// A string literal as a template argument.
+template <std::size_t N>
+struct Name {
+  consteval Name(const char (&text)[N]) {  // NOLINT(google-explicit-constructor)
+    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
+  }
+  [[nodiscard]] constexpr std::string_view text() const noexcept { return {characters, N - 1}; }
+  char characters[N];
+};
+
+template <class T>
+struct Inner {
+  using Type = T;
+  static constexpr bool is_optional = false;
+};
+template <class T>
+struct Inner<std::optional<T>> {
+  using Type = T;
+  static constexpr bool is_optional = true;
+};
+
+// True when there is a value, which then is in `out`.
+bool fetch_field(Fetch& fetch, std::string_view name, const ParameterSlot& slot, bool is_required, ValueType type,
+                 void* out);
+void bind_field(Binding& binding, ParameterSlot& slot, std::string_view name);
+
+}  // namespace web
+
+template <web::Name name, class T = std::string_view>
+struct Header {
+  static_assert(
+      web::Value<typename web::Inner<T>::Type>,
+      "violet: Header<name, T> takes a number, bool, std::string_view, std::string or a std::optional of those");
+  using Wrapped = T;
+  T value{};
+
+  operator const T&() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+template <web::Name name, class T>
+struct Extract<Header<name, T>> : Extractor {
+  static void bind(web::Binding& binding, web::ParameterSlot& slot, std::size_t) {
+    web::bind_field(binding, slot, name.text());
+  }
+  static Header<name, T> from(Fetch& fetch, const web::ParameterSlot& slot, std::size_t) {
+    using Inner = web::Inner<T>;
+    constexpr web::ValueType kType = web::value_type<typename Inner::Type>();
+    constexpr bool kIsText = kType.kind == web::ValueType::Kind::View || kType.kind == web::ValueType::Kind::String;
+    Header<name, T> header;
+    if constexpr (Inner::is_optional) {
+      typename Inner::Type value{};
+      if (web::fetch_field(fetch, name.text(), slot, false, kType, &value)) header.value = std::move(value);
+    } else {
+      web::fetch_field(fetch, name.text(), slot, !kIsText, kType, &header.value);
+    }
+    return header;
+  }
+};
+
+class Cookies {
+ public:
+  explicit Cookies(Request request) noexcept : request_(request) {}
+  [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const noexcept {
+    return request_.cookie(name);
+  }
+  // f(name, value) for each.
+  template <class F>
+  void for_each(F&& f) const {
+    for (const http::Field& field : request_.fields()) {
+      if (field.id != http::FieldId::Cookie) continue;
+      std::string_view rest = field.value;
+      std::string_view name;
+      std::string_view value;
+      while (web::next_cookie(rest, name, value)) f(name, value);
+    }
+  }
+
+ private:
+  Request request_;
+};
+
+template <>
+struct Extract<Cookies> : Extractor {
+  static Cookies from(Fetch& fetch) noexcept { return Cookies(fetch.request()); }
+};
+
+}  // namespace violet

@@ -1,0 +1,229 @@
+#pragma once
+
+// Middleware: what stands before handlers and behind them. app.use() and group.use() take
+//
+//   - an object with on_request(Exchange&), on_reply(Exchange&, http::Head&, Body&), or both;
+//   - a callable that takes what handlers take (but no body).
+//
+// on_request and callables decide: they return Verdict, or nothing (goes on unless the exchange is answered), or
+// std::optional<R> or Result<void> (answers with what is inside, or with the error), or a Task of these. What is
+// Answered reaches neither the next middleware nor the handler, but passes through each on_reply of the route.
+//
+//   struct Timing {
+//     Verdict on_request(Exchange& exchange);
+//     void on_reply(Exchange& exchange, http::Head& head, Body& body);    // may change both, may wrap the body
+//   };
+//   api.use([](Header<"Authorization"> who) -> std::optional<Status> {
+//     if (!is_known(*who)) return Status::Unauthorized;
+//     return {};
+//   });
+//
+// The order is that of use(), outer groups first, whether use() stands before or behind the routes; on_reply runs the
+// other way round. Objects are shared by all loops. Middleware runs before the body is read.
+
+#include "violet/web/handler.h"
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace violet {
+
+enum class Verdict : std::uint8_t { Continue, Answered };
+
+namespace web {
+
+class Middleware : public ReplyHook {
+ public:
+  Middleware() noexcept = default;
+  Middleware(const Middleware&) = delete;
+  Middleware& operator=(const Middleware&) = delete;
+  virtual ~Middleware() = default;
+
+  virtual void bind(Binding&) {}
+  virtual Verdict on_request(Exchange&) { return Verdict::Continue; }
+  // Instead of on_request where waits is set.
+  virtual Task<Verdict> wait_on_request(Exchange& exchange);
+  void on_reply(Exchange&, http::Head&, Body&) override {}
+
+  bool has_request_hook = false;
+  bool has_reply_hook = false;
+  bool waits = false;
+};
+
+// What a hook returned, as a Verdict; answers where it says so.
+template <class R>
+struct ToVerdict {
+  static constexpr bool is_known = false;
+};
+template <>
+struct ToVerdict<Verdict> {
+  static constexpr bool is_known = true;
+  static Verdict from(Exchange&, Verdict verdict) noexcept { return verdict; }
+};
+template <class R>
+  requires Replyable<R>
+struct ToVerdict<std::optional<R>> {
+  static constexpr bool is_known = true;
+  static Verdict from(Exchange& exchange, std::optional<R>&& answer) {
+    if (!answer) return Verdict::Continue;
+    respond(exchange, std::move(*answer));
+    return Verdict::Answered;
+  }
+};
+template <>
+struct ToVerdict<Result<void>> {
+  static constexpr bool is_known = true;
+  static Verdict from(Exchange& exchange, Result<void>&& result) {
+    if (result) return Verdict::Continue;
+    exchange.refuse(result.error());
+    return Verdict::Answered;
+  }
+};
+
+template <class R>
+inline constexpr bool kIsVerdict = std::is_void_v<R> || ToVerdict<R>::is_known;
+
+template <class R>
+struct CheckVerdict {
+  static_assert(
+      kIsVerdict<R>,
+      "violet: middleware cannot return this type. Return Verdict, void, std::optional<R> of something that a "
+      "handler may return, Result<void>, or a Task of these");
+};
+
+template <class F, class... A>
+Verdict verdict_of(Exchange& exchange, const F& f, A&&... values) {
+  using R = std::invoke_result_t<const F&, A&&...>;
+  if constexpr (std::is_void_v<R>) {
+    f(std::forward<A>(values)...);
+    return Verdict::Continue;
+  } else {
+    return ToVerdict<R>::from(exchange, f(std::forward<A>(values)...));
+  }
+}
+
+template <class R>
+Task<Verdict> verdict_of_task(Exchange& exchange, Task<R> task) {
+  if constexpr (std::is_void_v<R>) {
+    co_await std::move(task);
+    co_return Verdict::Continue;
+  } else {
+    R result = co_await std::move(task);
+    co_return ToVerdict<R>::from(exchange, std::move(result));
+  }
+}
+
+// An object with hooks.
+template <class M>
+class HookedMiddleware final : public Middleware {
+  static constexpr bool kHasRequest = requires(M& object, Exchange& exchange) { object.on_request(exchange); };
+  static constexpr bool kHasReply =
+      requires(M& object, Exchange& exchange, http::Head& head, Body& body) { object.on_reply(exchange, head, body); };
+
+  template <bool has>
+  static auto returned() {
+    if constexpr (has) return TaskResult<decltype(std::declval<M&>().on_request(std::declval<Exchange&>()))>{};
+  }
+
+ public:
+  static constexpr bool is_hooked = kHasRequest || kHasReply;
+
+  explicit HookedMiddleware(M&& object) : object_(std::move(object)) {
+    has_request_hook = kHasRequest;
+    has_reply_hook = kHasReply;
+    if constexpr (kHasRequest) waits = decltype(returned<true>())::is_task;
+  }
+  Verdict on_request(Exchange& exchange) override {
+    if constexpr (kHasRequest) {
+      using Returned = decltype(returned<true>());
+      static_cast<void>(CheckVerdict<typename Returned::Type>{});
+      if constexpr (!Returned::is_task) {
+        const auto call = [this](Exchange& to) { return object_.on_request(to); };
+        return verdict_of(exchange, call, exchange);
+      }
+    }
+    return Verdict::Continue;
+  }
+  Task<Verdict> wait_on_request(Exchange& exchange) override {
+    if constexpr (kHasRequest) {
+      if constexpr (decltype(returned<true>())::is_task) return verdict_of_task(exchange, object_.on_request(exchange));
+    }
+    return Middleware::wait_on_request(exchange);
+  }
+  void on_reply([[maybe_unused]] Exchange& exchange, [[maybe_unused]] http::Head& head,
+                [[maybe_unused]] Body& body) override {
+    if constexpr (kHasReply) object_.on_reply(exchange, head, body);
+  }
+
+ private:
+  M object_;
+};
+
+// A callable.
+template <class F, class R, class Parameters>
+class CalledMiddleware;
+template <class F, class R, class... P>
+class CalledMiddleware<F, R, Types<P...>> final : public Middleware {
+  using Returned = TaskResult<R>;
+  static_assert(!Arguments<P...>::wants_body && !Arguments<P...>::needs_task,
+                "violet: middleware runs before the body is read and cannot take it");
+
+ public:
+  explicit CalledMiddleware(F&& f) : f_(std::move(f)) {
+    has_request_hook = true;
+    waits = Returned::is_task;
+  }
+  void bind(Binding& binding) override { arguments_.bind(binding); }
+  Verdict on_request(Exchange& exchange) override {
+    Verdict verdict = Verdict::Answered;
+    if constexpr (!Returned::is_task) {
+      arguments_.call(exchange,
+                      [&](P&&... values) { verdict = verdict_of(exchange, f_, static_cast<P&&>(values)...); });
+    }
+    return verdict;
+  }
+  Task<Verdict> wait_on_request(Exchange& exchange) override {
+    if constexpr (Returned::is_task) {
+      auto task = Middleware::wait_on_request(exchange);  // Answered, unless the parameters are good
+      arguments_.call(exchange,
+                      [&](P&&... values) { task = verdict_of_task(exchange, f_(static_cast<P&&>(values)...)); });
+      return task;
+    } else {
+      return Middleware::wait_on_request(exchange);
+    }
+  }
+
+ private:
+  F f_;
+  Arguments<P...> arguments_;
+};
+
+template <class F, class R, class... P>
+Middleware* make_called(F&& f, Types<P...>) {
+  using Value = typename TaskResult<R>::Type;
+  if constexpr ((HandlerParameter<P> && ...) && kIsVerdict<Value>) {
+    return new CalledMiddleware<F, R, Types<P...>>(std::move(f));
+  } else {
+    (static_cast<void>(CheckParameter<P>{}), ...);
+    static_cast<void>(CheckVerdict<Value>{});
+    return nullptr;
+  }
+}
+
+template <class M>
+Middleware* make_middleware(M&& object) {
+  using Object = std::decay_t<M>;
+  if constexpr (requires { requires HookedMiddleware<Object>::is_hooked; }) {
+    return new HookedMiddleware<Object>(Object(std::forward<M>(object)));
+  } else if constexpr (SignatureOf<Object>::is_known && SignatureOf<Object>::is_const) {
+    using S = SignatureOf<Object>;
+    return make_called<Object, typename S::Result>(Object(std::forward<M>(object)), typename S::Parameters{});
+  } else {
+    static_cast<void>(CheckCallable<Object>{});
+    return nullptr;
+  }
+}
+
+}  // namespace web
+}  // namespace violet

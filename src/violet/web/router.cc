@@ -1,0 +1,128 @@
+#include "violet/web/router.h"
+
+#include "violet/web/route/registry.h"
+
+namespace violet {
+namespace web {
+namespace {
+
+void proceed(Exchange& exchange, const Endpoint& endpoint);
+
+// Goes on when the body has arrived.
+class BodyRunner final : public BodyWaiter {
+ public:
+  void on_body(Exchange& exchange) override {
+    const auto* endpoint = static_cast<const Endpoint*>(std::exchange(exchange.context, nullptr));
+    endpoint->handler->run(exchange);
+  }
+};
+constinit BodyRunner body_runner;
+
+void proceed(Exchange& exchange, const Endpoint& endpoint) {
+  if (!endpoint.wants_body) {
+    endpoint.handler->run(exchange);
+    return;
+  }
+  exchange.context = const_cast<Endpoint*>(&endpoint);
+  exchange.collect(body_runner);
+  // Not yet all there: the head has to outlive its block.
+  if (exchange.context != nullptr && !exchange.is_answered()) exchange.pin();
+}
+
+Task<Verdict> run_waiting_hooks(Exchange& exchange, const Endpoint& endpoint) {
+  for (Middleware* middleware : endpoint.request_hooks) {
+    Verdict verdict = Verdict::Continue;
+    if (middleware->waits) {
+      verdict = co_await middleware->wait_on_request(exchange);
+    } else {
+      verdict = middleware->on_request(exchange);
+    }
+    if (verdict == Verdict::Answered || exchange.is_answered()) co_return Verdict::Answered;
+  }
+  co_return Verdict::Continue;
+}
+
+void start_waiting_hooks(Exchange& exchange, const Endpoint& endpoint) {
+  begin_task(exchange);
+  Task<Verdict> hooks = [&] {
+    const TaskRoot::Enter scope(exchange.task());
+    return run_waiting_hooks(exchange, endpoint);
+  }();
+  exchange.retain();
+  exchange.task().start(std::move(hooks), [&exchange, &endpoint](Outcome<Verdict>&& outcome) noexcept {
+    if (!outcome.has_value()) {
+      end_task(exchange, outcome.exception(), outcome.error());
+      return;
+    }
+    if (outcome.value() == Verdict::Continue) exchange.guard([&] { proceed(exchange, endpoint); });
+    exchange.release();
+  });
+  wait_for_task(exchange);
+}
+
+void run_hooks(Exchange& exchange, const Endpoint& endpoint) {
+  if (endpoint.waits_in_middleware) return start_waiting_hooks(exchange, endpoint);
+  for (Middleware* middleware : endpoint.request_hooks) {
+    if (middleware->on_request(exchange) == Verdict::Answered || exchange.is_answered()) return;
+  }
+  proceed(exchange, endpoint);
+}
+
+void apply_options(Exchange& exchange, const Endpoint& endpoint) {
+  if (endpoint.has_body_limit) exchange.set_body_limit(endpoint.body_bytes_max);
+  if (endpoint.has_handler_ms) exchange.set_handler_ms(endpoint.handler_ms);
+}
+
+}  // namespace
+}  // namespace web
+
+Route& Route::body_max(std::uint64_t bytes) noexcept {
+  body_bytes_max_ = bytes;
+  has_body_max_ = true;
+  return *this;
+}
+Route& Route::handler_ms(std::uint64_t ms) noexcept {
+  handler_ms_ = ms;
+  has_handler_ms_ = true;
+  return *this;
+}
+
+Route& Routes::add(http::Method method, bool any, std::string_view pattern, web::Handler* handler,
+                   const web::Where& where) {
+  return scope_->registry->add(*scope_, method, any, pattern, handler, where);
+}
+Group Routes::group(std::string_view prefix, web::Where where) {
+  return Group(scope_->registry->add_scope(*scope_, prefix, where));
+}
+void Routes::add_middleware(web::Middleware* middleware) { scope_->middleware.emplace_back(middleware); }
+
+Router::Router() : Router(new web::Registry) {}
+Router::Router(web::Registry* registry) : Routes(registry->root()), registry_(registry) {}
+Router::~Router() = default;
+
+bool Router::provide_object(const void* type, void* object, void (*destroy)(void*) noexcept) {
+  return registry_->providers().add(type, object, destroy);
+}
+
+std::vector<std::string> Router::freeze() {
+  std::vector<std::string> errors;
+  dispatch_ = registry_->build(errors);
+  return errors;
+}
+
+void Router::serve(Exchange& exchange) {
+  VIOLET_ASSERT(dispatch_ != nullptr);
+  const http::Head& head = exchange.request();
+  const web::Endpoint* endpoint = nullptr;
+  if (const web::Leaf* leaf = dispatch_->table.find_exact(head.path); leaf != nullptr)
+    endpoint = leaf->find(head.method);
+  if (endpoint == nullptr) endpoint = &dispatch_->find(exchange);
+  exchange.match.pattern = endpoint->pattern;
+  exchange.match.names = endpoint->names;
+  exchange.match.reply_hooks = endpoint->reply_hooks;
+  if (endpoint->has_options) web::apply_options(exchange, *endpoint);
+  if (!endpoint->request_hooks.empty()) return web::run_hooks(exchange, *endpoint);
+  web::proceed(exchange, *endpoint);
+}
+
+}  // namespace violet

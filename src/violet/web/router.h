@@ -1,0 +1,163 @@
+#pragma once
+
+// Router: the Service that finds the handler of a request. Routes, groups and middleware are registered first; freeze()
+// checks them all and builds the table; from then on any number of loops may serve() at once and nothing changes.
+//
+//   Router router;
+//   router.get("/users/{id}", [](Path<int> id) { return *id; });
+//   Group api = router.group("/api");
+//   api.use(auth);
+//   api.post("/notes", save).body_max(10 << 20);
+//   for (const std::string& error : router.freeze()) …
+//
+// Made by the router itself: HEAD from GET, 204 with Allow for OPTIONS, 405 with Allow, 501 for a method nobody knows,
+// 404 for a path, 400 for a malformed one. These pass through the middleware of the whole app. Patterns are explained
+// in route/pattern.h, priorities in route/table.h.
+
+#include "violet/core/exchange.h"
+#include "violet/core/service.h"
+#include "violet/web/handler.h"
+#include "violet/web/middleware.h"
+
+#include <memory>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace violet {
+
+class Group;
+
+namespace web {
+
+class Registry;
+struct Scope;
+struct Dispatch;
+using Where = std::source_location;
+
+}  // namespace web
+
+// What may be said about one route, after it was registered.
+class Route {
+ public:
+  // Bodies beyond it are refused with 413, instead of limits.body_bytes_max.
+  Route& body_max(std::uint64_t bytes) noexcept;
+  // How long the handler may take, instead of limits.handler_ms.
+  Route& handler_ms(std::uint64_t ms) noexcept;
+  // As long as it likes: for handlers that wait for events.
+  Route& no_deadline() noexcept { return handler_ms(0); }
+
+ private:
+  friend class web::Registry;
+  Route() noexcept = default;
+  std::uint64_t body_bytes_max_ = 0;
+  std::uint64_t handler_ms_ = 0;
+  bool has_body_max_ = false;
+  bool has_handler_ms_ = false;
+};
+
+// Where routes are registered: the whole router, or a group of it. Registering returns the route; see Route.
+class Routes {
+ public:
+  template <class F>
+  Route& get(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Get, pattern, std::forward<F>(handler), where);
+  }
+  template <class F>
+  Route& head(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Head, pattern, std::forward<F>(handler), where);
+  }
+  template <class F>
+  Route& post(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Post, pattern, std::forward<F>(handler), where);
+  }
+  template <class F>
+  Route& put(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Put, pattern, std::forward<F>(handler), where);
+  }
+  template <class F>
+  Route& patch(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Patch, pattern, std::forward<F>(handler), where);
+  }
+  template <class F>
+  Route& del(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Delete, pattern, std::forward<F>(handler), where);
+  }
+  template <class F>
+  Route& options(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return any(http::Method::Options, pattern, std::forward<F>(handler), where);
+  }
+  // One method of any kind.
+  template <class F>
+  Route& any(http::Method method, std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return add(method, false, pattern, web::make_handler(std::forward<F>(handler)), where);
+  }
+  // Every method that has no route of its own, unknown ones included.
+  template <class F>
+  Route& any(std::string_view pattern, F&& handler, web::Where where = web::Where::current()) {
+    return add(http::Method::Other, true, pattern, web::make_handler(std::forward<F>(handler)), where);
+  }
+
+  // A group of routes whose patterns begin with `prefix` ("/api", "/users/{id}") and which have middleware of their
+  // own.
+  [[nodiscard]] Group group(std::string_view prefix, web::Where where = web::Where::current());
+
+  // Middleware for all routes of this group and the groups inside; see web/middleware.h.
+  template <class... M>
+  void use(M&&... middleware) {
+    (add_middleware(web::make_middleware(std::forward<M>(middleware))), ...);
+  }
+
+ protected:
+  explicit Routes(web::Scope& scope) noexcept : scope_(&scope) {}
+
+ private:
+  friend class Group;
+  Route& add(http::Method method, bool any, std::string_view pattern, web::Handler* handler, const web::Where& where);
+  void add_middleware(web::Middleware* middleware);
+
+  web::Scope* scope_;
+};
+
+// Part of a router; to be used while the router lives.
+class Group : public Routes {
+ private:
+  friend class Routes;
+  explicit Group(web::Scope& scope) noexcept : Routes(scope) {}
+};
+
+class Router final : public Service, public Routes {
+ public:
+  Router();
+  ~Router() override;
+
+  // `T&` as a handler's parameter. It is shared by all loops. False when there is one already.
+  template <class T>
+  bool provide(T value) {
+    return provide_object(&web::kTypeKey<T>, new T(std::move(value)),
+                          [](void* object) noexcept { delete static_cast<T*>(object); });
+  }
+  template <class T>
+  bool provide(std::unique_ptr<T> value) {
+    return provide_object(&web::kTypeKey<T>, value.release(),
+                          [](void* object) noexcept { delete static_cast<T*>(object); });
+  }
+
+  // Checks and builds everything. Returns what is wrong, one sentence each, with the place in the source; the router is
+  // then not to be used. May be called again after more was registered, while nobody serves.
+  [[nodiscard]] std::vector<std::string> freeze();
+
+  // REQUIRES: frozen without an error.
+  void serve(Exchange& exchange) override;
+
+ private:
+  explicit Router(web::Registry* registry);
+  bool provide_object(const void* type, void* object, void (*destroy)(void*) noexcept);
+
+  std::unique_ptr<web::Registry> registry_;
+  const web::Dispatch* dispatch_ = nullptr;  // what freeze() has built
+};
+
+}  // namespace violet
