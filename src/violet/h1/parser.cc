@@ -33,32 +33,32 @@ constexpr std::uint64_t word_of(const char (&text)[9]) {
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
 // The method and the space behind it. Sets p behind both.
-Parsed parse_method(const char*& p, const char* end, http::Head& head) {
+Verdict parse_method(const char*& p, const char* end, http::Head& head) {
   const std::uint64_t word = load_word(p);
   if ((word & 0xffffffff) == (word_of("GET     ") & 0xffffffff) && end - p >= 4) [[likely]] {
     head.method = http::Method::Get;
     head.method_text = {p, 3};
     p += 4;
-    return done(p);
+    return Verdict::Done;
   }
   if ((word & 0xffffffffff) == (word_of("POST    ") & 0xffffffffff) && end - p >= 5) {
     head.method = http::Method::Post;
     head.method_text = {p, 4};
     p += 5;
-    return done(p);
+    return Verdict::Done;
   }
   const char* stop = p;
   while (stop < end && ascii::is(*stop, ascii::kToken)) ++stop;
-  if (stop == end) return more();
-  if (*stop != ' ' || stop == p) return bad();
+  if (stop == end) return Verdict::More;
+  if (*stop != ' ' || stop == p) return Verdict::Bad;
   head.method_text = {p, static_cast<std::size_t>(stop - p)};
   head.method = http::find_method(head.method_text);
   p = stop + 1;
-  return done(p);
+  return Verdict::Done;
 }
 
-// "HTTP/1.1\r\n". Sets p behind it.
-Parsed parse_version(const char*& p, const char* end, http::Head& head) {
+// "HTTP/1.1\r\n". Sets p behind it; a version we do not speak makes `status` 505.
+Verdict parse_version(const char*& p, const char* end, http::Head& head, std::uint16_t& status) {
   constexpr std::string_view kStart = "HTTP/";
   const auto size = static_cast<std::size_t>(end - p);
   if (size >= 10) [[likely]] {
@@ -70,54 +70,58 @@ Parsed parse_version(const char*& p, const char* end, http::Head& head) {
     } else {
       if (std::string_view(p, 5) != kStart || !ascii::is(p[5], ascii::kDigit) || p[6] != '.' ||
           !ascii::is(p[7], ascii::kDigit) || p[8] != '\r' || p[9] != '\n') {
-        return bad();
+        return Verdict::Bad;
       }
-      if (p[5] != '1') return bad(505);
+      if (p[5] != '1') {
+        status = 505;
+        return Verdict::Bad;
+      }
       // A higher minor version is answered as the highest we know (RFC 9110 §2.5).
       head.version = http::Version::Http11;
     }
-    if (p[8] != '\r' || p[9] != '\n') return bad();
+    if (p[8] != '\r' || p[9] != '\n') return Verdict::Bad;
     p += 10;
-    return done(p);
+    return Verdict::Done;
   }
   // What cannot become a version any more is refused before the line is complete.
   constexpr std::string_view kShape = "HTTP/9.9\r\n";
   for (std::size_t i = 0; i < size; ++i) {
-    if (kShape[i] == '9' ? !ascii::is(p[i], ascii::kDigit) : p[i] != kShape[i]) return bad();
+    if (kShape[i] == '9' ? !ascii::is(p[i], ascii::kDigit) : p[i] != kShape[i]) return Verdict::Bad;
   }
-  return more();
+  return Verdict::More;
 }
 
-// One field line into `field`; p is set behind its CRLF. Done with an empty name: the empty line that ends a section.
-Parsed parse_field(const char*& p, const char* end, http::Field& field) {
-  if (p >= end) return more();
-  if (*p == '\r') {
-    if (p + 1 == end) return more();
-    if (p[1] != '\n') return bad();
-    p += 2;
-    field.name = {};
-    return done(p);
-  }
+// The empty line that ends a section. REQUIRES: p < end, *p == '\r'. Sets p behind it.
+Verdict parse_section_end(const char*& p, const char* end) {
+  if (p + 1 == end) return Verdict::More;
+  if (p[1] != '\n') return Verdict::Bad;
+  p += 2;
+  return Verdict::Done;
+}
+
+// One field line, not the empty one, into `field`. Sets p behind its CRLF.
+[[gnu::always_inline]] inline Verdict parse_field(const char*& p, const char* end, http::Field& field) {
   const char* colon = find_colon(p, end);
-  if (colon >= end) {
+  if (colon >= end) [[unlikely]] {
     // No colon yet: only token characters can still become a name.
-    return ascii::all_are({p, static_cast<std::size_t>(end - p)}, ascii::kToken) ? more() : bad();
+    return ascii::all_are({p, static_cast<std::size_t>(end - p)}, ascii::kToken) ? Verdict::More : Verdict::Bad;
   }
   field.name = {p, static_cast<std::size_t>(colon - p)};
   field.id = http::find_field(field.name);
+  field.is_sensitive = false;
   // White space before the colon, a folded line and a line without a colon are no token (RFC 9112 §5.1, §5.2).
-  if (field.id == FieldId::Other && !ascii::is_token(field.name)) return bad();
+  if (field.id == FieldId::Other && !ascii::is_token(field.name)) return Verdict::Bad;
   const char* value = colon + 1;
   while (value < end && (*value == ' ' || *value == '\t')) ++value;
   const char* stop = skip_field_value(value, end);
-  if (stop >= end) return more();
-  if (*stop != '\r') return bad();
-  if (stop + 1 == end) return more();
-  if (stop[1] != '\n') return bad();
+  if (stop >= end) return Verdict::More;
+  if (*stop != '\r') return Verdict::Bad;
+  if (stop + 1 == end) return Verdict::More;
+  if (stop[1] != '\n') return Verdict::Bad;
   p = stop + 2;
   while (stop > value && (stop[-1] == ' ' || stop[-1] == '\t')) --stop;
   field.value = {value, static_cast<std::size_t>(stop - value)};
-  return done(p);
+  return Verdict::Done;
 }
 
 bool parse_length(std::string_view text, std::uint64_t& length) {
@@ -191,13 +195,14 @@ bool note_field(const http::Field& field, Control& control, Framing& framing) {
 }
 
 // Everything that only the whole head can tell. Done, or Bad.
-Parsed finish_head(http::Head& head, const Control& control, Framing& framing, const char* end) {
+Parsed finish_head(http::Head& head, const Control& control, Framing& framing, AuthorityMemo& memo, const char* end) {
   const bool is_http10 = head.version == http::Version::Http10;
   if (!control.has_host) {
     // RFC 9112 §3.2: an HTTP/1.1 request has exactly one Host.
     if (!is_http10) return bad();
-  } else if (!http::is_authority(control.host, true)) {
-    return bad();
+  } else if (!memo.knows(control.host)) {
+    if (!http::is_authority(control.host, true)) return bad();
+    memo.learn(control.host);
   }
   // The authority of an absolute or authority-form target replaces Host (RFC 9112 §3.2.2).
   if (head.form == http::TargetForm::Origin || head.form == http::TargetForm::Asterisk) head.authority = control.host;
@@ -214,7 +219,8 @@ Parsed finish_head(http::Head& head, const Control& control, Framing& framing, c
 
 }  // namespace
 
-Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing) {
+Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing,
+                  AuthorityMemo& memo) {
   const char* p = begin;
   while (p < end && *p == '\r') [[unlikely]] {
     if (p + 1 == end) return more();
@@ -224,40 +230,48 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   }
   if (p >= end) return more();
 
+  // Reads no further than a limit, so that it does not matter how much of a long line has arrived.
   const char* line = p;
-  const char* line_end = p + limits.request_line_bytes_max;
-  // Reads no further than the limit, so that it does not matter how much of a long line has arrived.
-  const char* stop = end - line > line_end - line ? line_end : end;
-  const auto line_verdict = [&](const Parsed& parsed) {
-    return parsed.verdict == Verdict::More && stop != end ? over(LimitId::request_line_bytes_max, 414) : parsed;
+  const char* stop = is_over(line, end, limits.request_line_bytes_max) ? line + limits.request_line_bytes_max : end;
+  std::uint16_t status = 400;
+  const auto line_verdict = [&](Verdict verdict) {
+    if (verdict == Verdict::Bad) return bad(status);
+    return stop != end ? over(LimitId::request_line_bytes_max, 414) : more();
   };
-  if (const Parsed parsed = parse_method(p, stop, head); parsed.verdict != Verdict::Done) return line_verdict(parsed);
+  if (const Verdict verdict = parse_method(p, stop, head); verdict != Verdict::Done) return line_verdict(verdict);
   const char* target = p;
   p = skip_target(p, stop);
-  if (p >= stop) return line_verdict(more());
+  if (p >= stop) return line_verdict(Verdict::More);
   if (*p != ' ' || p == target) return bad();
   head.target = {target, static_cast<std::size_t>(p - target)};
   ++p;
-  if (const Parsed parsed = parse_version(p, stop, head); parsed.verdict != Verdict::Done) return line_verdict(parsed);
+  if (const Verdict verdict = parse_version(p, stop, head, status); verdict != Verdict::Done) return line_verdict(verdict);
+  head.scheme = head.protocol = {};
   if (!http::split_target(head)) return bad();
 
   const char* fields = p;
-  const char* fields_end = p + limits.field_bytes_max;
-  stop = end - fields > fields_end - fields ? fields_end : end;
+  stop = is_over(fields, end, limits.field_bytes_max) ? fields + limits.field_bytes_max : end;
   Control control;
-  for (;;) {
-    http::Field field;
-    const Parsed parsed = parse_field(p, stop, field);
-    if (parsed.verdict != Verdict::Done) {
-      return parsed.verdict == Verdict::More && stop != end ? over(LimitId::field_bytes_max, 431) : parsed;
+  Verdict verdict = Verdict::More;
+  for (std::uint64_t count = 0; p < stop; ++count) {
+    if (*p == '\r') {
+      verdict = parse_section_end(p, stop);
+      break;
     }
-    if (field.name.empty()) break;
-    if (head.fields.count() >= limits.field_count_max) return over(LimitId::field_count_max, 431);
+    if (count >= limits.field_count_max) return over(LimitId::field_count_max, 431);
+    http::Field& field = head.fields.push_raw();
+    verdict = parse_field(p, stop, field);
+    if (verdict != Verdict::Done) {
+      head.fields.pop_raw();
+      break;
+    }
     if (!note_field(field, control, framing)) return bad();
-    head.fields.push(field);
+    verdict = Verdict::More;
   }
+  if (verdict == Verdict::Bad) return bad();
+  if (verdict == Verdict::More) return stop != end ? over(LimitId::field_bytes_max, 431) : more();
   head.raw = {line, static_cast<std::size_t>(p - line)};
-  return finish_head(head, control, framing, p);
+  return finish_head(head, control, framing, memo, p);
 }
 
 Parsed parse_chunk_line(const char* begin, const char* end, const Limits& limits, ChunkLine& line) {
@@ -322,11 +336,15 @@ Parsed parse_trailers(const char* begin, const char* end, const Limits& limits, 
   std::uint64_t count = 0;
   for (;;) {
     http::Field field;
-    const Parsed parsed = parse_field(p, stop, field);
-    if (parsed.verdict != Verdict::Done) {
-      return parsed.verdict == Verdict::More && stop != end ? over(LimitId::trailer_bytes_max, 431) : parsed;
+    Verdict verdict = Verdict::More;
+    if (p < stop && *p == '\r') {
+      verdict = parse_section_end(p, stop);
+      if (verdict == Verdict::Done) return done(p);
+    } else if (p < stop) {
+      verdict = parse_field(p, stop, field);
     }
-    if (field.name.empty()) return done(p);
+    if (verdict == Verdict::Bad) return bad();
+    if (verdict == Verdict::More) return stop != end ? over(LimitId::trailer_bytes_max, 431) : more();
     if (++count > limits.field_count_max) return over(LimitId::field_count_max, 431);
     switch (field.id) {
       case FieldId::TransferEncoding:

@@ -11,6 +11,8 @@
 // exactly "chunked" or that meets Content-Length or HTTP/1.0, Host that is missing, doubled or malformed.
 
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 
 #include "violet/core/limits.h"
 #include "violet/http/head.h"
@@ -41,9 +43,32 @@ struct Parsed {
   const char* end = nullptr;       // of Done: behind what was parsed
 };
 
-// REQUIRES: kScanPadding readable bytes behind `end`; `head` cleared, `framing` new.
+// The authority that was found good last: a loop sees the same few all day.
+class AuthorityMemo {
+ public:
+  [[nodiscard]] bool knows(std::string_view text) const noexcept {
+    return text.size() == size_ && size_ != 0 && std::memcmp(text.data(), text_, size_) == 0;
+  }
+  void learn(std::string_view text) noexcept {
+    if (text.size() > sizeof text_) return;
+    std::memcpy(text_, text.data(), text.size());
+    size_ = text.size();
+  }
+
+ private:
+  std::size_t size_ = 0;
+  char text_[64];
+};
+
+// REQUIRES: kScanPadding readable bytes behind `end`; `head` without field lines, `framing` new. Everything of a request
+// in `head` is written when the answer is Done; on Bad what was understood so far.
 // Empty lines before the request line are skipped (RFC 9112 §2.2).
-Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing);
+Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing,
+                  AuthorityMemo& memo);
+inline Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing) {
+  AuthorityMemo memo;
+  return parse_head(begin, end, limits, head, framing, memo);
+}
 
 // A chunk's size line, "1a;name=value\r\n" (RFC 9112 §7.1). Extensions are checked and ignored.
 struct ChunkLine {

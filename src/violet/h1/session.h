@@ -34,12 +34,32 @@ namespace violet::h1 {
 // What the sessions of one loop share.
 struct Shared {
   explicit Shared(Site& with) noexcept : site(with), input(blocks) {}
+  ~Shared() {
+    if (spare_output_ != nullptr) outputs_.give(spare_output_);
+  }
+
+  // An output, perhaps a used one with a warm block; give_output() takes it back emptied.
+  [[nodiscard]] Output& take_output() {
+    return spare_output_ != nullptr ? *std::exchange(spare_output_, nullptr) : *outputs_.take(blocks);
+  }
+  void give_output(Output& output) noexcept {
+    output.clear();
+    if (spare_output_ == nullptr) {
+      spare_output_ = &output;
+    } else {
+      outputs_.give(&output);
+    }
+  }
 
   Site& site;
   BlockPool blocks;
   ReadBlock input;
-  Pool<Output> outputs{16};
   Pool<Stream> streams{1024};
+  AuthorityMemo authority;
+
+ private:
+  Pool<Output> outputs_{16};
+  Output* spare_output_ = nullptr;
 };
 
 class Session final : public net::Transport::Owner, public ListNode<Session> {
@@ -109,7 +129,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   // --- session_write.cc
   Stream& open_stream();
   void drop_stream(Stream& stream) noexcept;
-  void begin_answer(Stream& stream, const http::Head& head, Body body);
+  void begin_answer(Stream& stream, const http::Head& head, Body& body);
   [[nodiscard]] AnswerFraming frame_answer(const Stream& stream, const http::Head& head, const Body& body) noexcept;
   void turn_raw(Stream& stream);
   void pump(Stream& stream);

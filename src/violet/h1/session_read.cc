@@ -190,7 +190,7 @@ bool Session::process_head(Bytes& bytes) {
   }
   Stream& stream = open_stream();
   const Parsed parsed =
-      parse_head(bytes.begin, bytes.end, limits(), stream.exchange_->request(), stream.framing_);
+      parse_head(bytes.begin, bytes.end, limits(), stream.exchange_->request(), stream.framing_, shared_.authority);
   if (parsed.verdict == Verdict::More) {
     drop_stream(stream);
     return false;

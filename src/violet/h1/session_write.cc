@@ -26,7 +26,7 @@ void Stream::inform(const http::Head& head) {
 
 void Stream::start(const http::Head& head, Body body) {
   if (is_started_ || session_.is_closed_) return;
-  session_.begin_answer(*this, head, std::move(body));
+  session_.begin_answer(*this, head, body);
 }
 
 void Stream::wake() {
@@ -84,10 +84,7 @@ void Session::retire(Stream& stream, Error why) noexcept {
   --stream_count_;
   if (receiving_ == &stream) receiving_ = nullptr;
   if (Source* source = stream.body_.source(); source != nullptr) source->attach(nullptr);
-  if (stream.early_ != nullptr) {
-    stream.early_->clear();
-    shared_.outputs.give(stream.early_);
-  }
+  if (stream.early_ != nullptr) shared_.give_output(*stream.early_);
   stream.receiver_->on_close(why);
   shared_.streams.give(&stream);
 }
@@ -123,7 +120,7 @@ AnswerFraming Session::frame_answer(const Stream& stream, const http::Head& head
   return framing;
 }
 
-void Session::begin_answer(Stream& stream, const http::Head& head, Body body) {
+void Session::begin_answer(Stream& stream, const http::Head& head, Body& body) {
   stream.is_started_ = true;
   const bool is_switch = (head.status == 101 && stream.framing_.wants_upgrade) ||
                          (stream.is_connect_ && head.status >= 200 && head.status < 300);
@@ -176,8 +173,7 @@ void Session::pump(Stream& stream) {
   }
   if (stream.early_ != nullptr) {
     stream.early_->move_to(output());
-    stream.early_->clear();
-    shared_.outputs.give(std::exchange(stream.early_, nullptr));
+    shared_.give_output(*std::exchange(stream.early_, nullptr));
   }
   if (stream.is_answered_ || !stream.is_started_) return;
   if (!stream.body_.chain().is_empty()) send_chain(stream, stream.body_.chain());
@@ -270,13 +266,13 @@ void Session::advance() {
 // --- writing
 
 Output& Session::output() {
-  if (output_ == nullptr) output_ = shared_.outputs.take(shared_.blocks);
+  if (output_ == nullptr) output_ = &shared_.take_output();
   return *output_;
 }
 
 Output& Session::output_of(Stream& stream) {
   if (first() == &stream) return output();
-  if (stream.early_ == nullptr) stream.early_ = shared_.outputs.take(shared_.blocks);
+  if (stream.early_ == nullptr) stream.early_ = &shared_.take_output();
   return *stream.early_;
 }
 
@@ -287,7 +283,7 @@ void Session::flush() noexcept {
   switch (output_->flush(*transport_, written)) {
     case Output::Flushed::All:
       writing_.end();
-      shared_.outputs.give(std::exchange(output_, nullptr));
+      shared_.give_output(*std::exchange(output_, nullptr));
       break;
     case Output::Flushed::Blocked:
       is_write_blocked_ = true;
@@ -383,10 +379,7 @@ void Session::abort(Error why) noexcept {
   reading_.end();
   writing_.end();
   partial_ = {};
-  if (output_ != nullptr) {
-    output_->clear();
-    shared_.outputs.give(std::exchange(output_, nullptr));
-  }
+  if (output_ != nullptr) shared_.give_output(*std::exchange(output_, nullptr));
   std::exchange(transport_, nullptr)->close();
   shared_.site.loop.defer(turn_end_);
 }

@@ -18,9 +18,27 @@ char* put(char* p, std::string_view text) {
   return p + text.size();
 }
 
+// A text with at least `Room` readable bytes at its start, into as many writable ones: a copy without a call.
+template <std::size_t Room>
+char* put_padded(char* p, std::string_view text) {
+  VIOLET_ASSERT(text.size() <= Room);
+  std::memcpy(p, text.data(), Room);
+  return p + text.size();
+}
+
+template <std::size_t N>
+char* put_literal(char* p, const char (&text)[N]) {
+  std::memcpy(p, text, N - 1);
+  return p + N - 1;
+}
+
 char* put_number(char* p, std::uint64_t value) {
   char digits[kNumberMax];
   char* first = digits + kNumberMax;
+  if (value < 10) {
+    *p = static_cast<char>('0' + value);
+    return p + 1;
+  }
   do {
     *--first = static_cast<char>('0' + value % 10);
     value /= 10;
@@ -58,7 +76,7 @@ bool is_wire_field(FieldId id, int status, Kind kind) {
 }
 
 char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site) {
-  p = put(p, http::status_line(head.status));
+  p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
   bool has_date = false;
   for (const http::Field& field : head.fields) {
     if (is_wire_field(field.id, head.status, framing.kind)) continue;
@@ -66,28 +84,28 @@ char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Si
     p = put_field(p, field);
   }
   if (!http::is_informational(head.status)) {
-    if (!has_date) p = put(p, site.date.at(site.loop.wall_seconds()));
+    if (!has_date) p = put_padded<http::DateLine::kBytes>(p, site.date.at(site.loop.wall_seconds()));
     if (!site.server_name.empty()) {
-      p = put(p, "Server: ");
+      p = put_literal(p, "Server: ");
       p = put(p, site.server_name);
-      p = put(p, "\r\n");
+      p = put_literal(p, "\r\n");
     }
   }
   if (head.status == 101) {
-    p = put(p, "Connection: Upgrade\r\n");
+    p = put_literal(p, "Connection: Upgrade\r\n");
   } else if (framing.closes) {
-    p = put(p, "Connection: close\r\n");
+    p = put_literal(p, "Connection: close\r\n");
   } else if (framing.says_keep_alive) {
-    p = put(p, "Connection: keep-alive\r\n");
+    p = put_literal(p, "Connection: keep-alive\r\n");
   }
   if (framing.kind == Kind::Length) {
-    p = put(p, "Content-Length: ");
+    p = put_literal(p, "Content-Length: ");
     p = put_number(p, framing.length);
-    p = put(p, "\r\n\r\n");
+    p = put_literal(p, "\r\n\r\n");
   } else if (framing.kind == Kind::Chunked) {
-    p = put(p, "Transfer-Encoding: chunked\r\n\r\n");
+    p = put_literal(p, "Transfer-Encoding: chunked\r\n\r\n");
   } else {
-    p = put(p, "\r\n");
+    p = put_literal(p, "\r\n");
   }
   return p;
 }

@@ -20,6 +20,8 @@ std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now) 
 // "Date: <29 characters>\r\n", formatted at most once a second; one per loop.
 class DateLine {
  public:
+  static constexpr std::size_t kBytes = 6 + kDateBytes + 2;
+
   [[nodiscard]] std::string_view at(std::int64_t seconds) noexcept {
     if (seconds != seconds_) [[unlikely]] {
       seconds_ = seconds;

@@ -75,6 +75,13 @@ class Fields {
       grow();
     ::new (data_ + count_++) Field(field);
   }
+  // The next line's place, to be filled before anything else is called.
+  [[nodiscard]] Field& push_raw() {
+    if (count_ == capacity_) [[unlikely]]
+      grow();
+    return data_[count_++];
+  }
+  void pop_raw() noexcept { --count_; }
   void push(FieldId id, std::string_view value) { push(Field{.name = name(id), .value = value, .id = id}); }
 
   // Moves every text that lies in `raw` by `distance` bytes.

@@ -9,7 +9,7 @@ namespace violet::http {
 namespace {
 
 struct Line {
-  char text[52];
+  char text[kStatusLineMax];
   unsigned char size;
 };
 

@@ -2,6 +2,7 @@
 
 // Status codes (RFC 9110 §15 and the IANA registry): reason phrases and the rules that hang on the number.
 
+#include <cstddef>
 #include <string_view>
 
 namespace violet::http {
@@ -15,7 +16,8 @@ std::string_view reason(int status) noexcept;
   return is_informational(status) || status == 204 || status == 304;
 }
 
-// "HTTP/1.1 404 Not Found\r\n", for every code from 100 to 999.
+// "HTTP/1.1 404 Not Found\r\n", for every code from 100 to 999. kStatusLineMax bytes may be read from its start.
 std::string_view status_line(int status) noexcept;
+inline constexpr std::size_t kStatusLineMax = 52;
 
 }  // namespace violet::http

@@ -16,15 +16,19 @@ class Chain {
   explicit Chain(Slice slice) noexcept : Chain() {
     if (!slice.is_empty()) append(std::move(slice));
   }
-  Chain(Chain&& other) noexcept : Chain() { take(other); }
+  Chain(Chain&& other) noexcept : Chain() {
+    if (!other.is_pristine()) take(other);
+  }
   Chain& operator=(Chain&& other) noexcept {
     if (this != &other) {
-      destroy();
-      take(other);
+      if (!is_pristine()) destroy();
+      if (!other.is_pristine()) take(other);
     }
     return *this;
   }
-  ~Chain() { destroy(); }
+  ~Chain() {
+    if (!is_pristine()) destroy();
+  }
 
   [[nodiscard]] bool is_empty() const noexcept { return begin_ == end_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }  // bytes
@@ -66,6 +70,8 @@ class Chain {
 
  private:
   static constexpr std::uint32_t kInline = 2;
+  // Empty, and without an array of its own.
+  [[nodiscard]] bool is_pristine() const noexcept { return end_ == 0 && capacity_ == kInline; }
   Slice* inline_slices() noexcept { return reinterpret_cast<Slice*>(inline_); }
   void take(Chain& other) noexcept;
   void destroy() noexcept;
