@@ -112,7 +112,7 @@ class Loop {
   bool step(int timeout_ms = 0);
   // False on every thread but the loop's while it runs; true when it does not run. For assertions.
   [[nodiscard]] bool is_own_thread() const noexcept {
-    const void* thread = thread_.load(std::memory_order_relaxed);
+    Loop* const* thread = thread_.load(std::memory_order_relaxed);
     return thread == nullptr || thread == &current_;
   }
   [[nodiscard]] bool is_stopping() const noexcept { return stop_requested_.load(std::memory_order_relaxed); }
@@ -170,7 +170,7 @@ class Loop {
   std::uint64_t armed_for_ms_ = TimerWheel::kNever;
   std::uint64_t drain_ms_ = 5000;
   std::atomic<bool> stop_requested_ = false;
-  std::atomic<const void*> thread_ = nullptr;  // the address of current_ there while it runs
+  std::atomic<Loop* const*> thread_ = nullptr;  // the address of current_ there while it runs
   bool is_draining_ = false;
   WorkerPool* workers_ = nullptr;
   WorkerPool* own_workers_ = nullptr;

@@ -1,10 +1,12 @@
 #include "violet/event/offload.h"
 
 #include "violet/base/check.h"
+#include "violet/base/log.h"
 
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -48,8 +50,9 @@ struct WorkerPool::State {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       threads.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-      // No thread to be had: those that run must do; submit() refuses if there is none.
+    } catch (const std::system_error& error) {
+      // Those that run must do; submit() refuses if there is none.
+      log(LogLevel::Warn, std::string("no worker thread to be had: ") + error.what());
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
