@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from lab import arms as lab_arms  # noqa: E402
 from lab import banner, counters, delay, idle, size, timing  # noqa: E402
-from lab.process import LabError, cores  # noqa: E402
+from lab.process import LabError, cores, on_core  # noqa: E402
 from lab.table import Report  # noqa: E402
 
 PARTS = ("counters", "size", "idle", "delay", "time", "micro")
@@ -30,16 +30,14 @@ PARTS = ("counters", "size", "idle", "delay", "time", "micro")
 
 def run_micro(build, is_quick):
     """The micro benchmarks, each a program of its own."""
-    for program in sorted(pathlib.Path(build).glob("*_bench")):
+    programs = sorted(pathlib.Path(build).glob("*_bench"))
+    memory = pathlib.Path(build, "memory_server")
+    for program in [*programs, *([memory] if memory.exists() else [])]:
         print(f"\n{program.name}", flush=True)
-        command = [str(program), "--benchmark_color=false"]
+        command = on_core(cores()[0], [str(program), "--benchmark_color=false"])
         if is_quick:
             command.append("--benchmark_min_time=0.02")
         subprocess.run(command, check=True, timeout=600)
-    memory = pathlib.Path(build, "memory_server")
-    if memory.exists():
-        print("\nthe server without a kernel", flush=True)
-        subprocess.run([str(memory), *(["--quick"] if is_quick else [])], check=True, timeout=600)
 
 
 def measure(options, build, report):
