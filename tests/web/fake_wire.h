@@ -129,7 +129,9 @@ struct FakeRequest {
 // One request under way.
 class FakeCall {
  public:
-  FakeCall(Site& site, const Connection& connection, const FakeRequest& request) : site_(site), stream(connection) {
+  FakeCall(Site& site, const Connection& connection, const FakeRequest& request, void (*set_up)(FakeStream&) = nullptr)
+      : site_(site), stream(connection) {
+    if (set_up != nullptr) set_up(stream);
     exchange_ = &site.exchanges.open(stream);
     receive_head(request);
   }
