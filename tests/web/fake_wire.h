@@ -46,7 +46,7 @@ class FakeStream final : public Stream {
   ~FakeStream() = default;
 
   void inform(const http::Head& head) override { answer.informed.push_back(head.status); }
-  void start(const http::Head& head, Body body) override {
+  void start(const http::Head& head, Body&& body) override {
     answer.status = head.status;
     if (!keeps_answer) {
       // For counting: touch everything, keep nothing.

@@ -96,7 +96,7 @@ void Exchange::on_head(http::Head& head, bool has_body) {
     // RFC 9110 §10.1.1: 100-continue is the only expectation; an HTTP/1.0 client's is ignored.
     if (head.version != http::Version::Http10) {
       if (!ascii::equal_folded(expect->value, "100-continue")) {
-        refuse(Error(ErrorKind::Unsupported, 0, 417));
+        guard([this] { refuse(Error(ErrorKind::Unsupported, 0, 417)); });
         return;
       }
       wants_continue_ = has_body;
@@ -106,7 +106,7 @@ void Exchange::on_head(http::Head& head, bool has_body) {
   guard([this] { site_->service.serve(*this); });
   if (!is_answered_ && stream_ != nullptr && !is_waiting()) {
     log(LogLevel::Error, "a handler returned without an answer and without holding its exchange");
-    refuse(Error(ErrorKind::Handler));
+    guard([this] { refuse(Error(ErrorKind::Handler)); });
   }
   release();
 }
@@ -268,12 +268,12 @@ void Exchange::fail_body(Error why) noexcept {
   BodySink* sink = std::exchange(sink_, nullptr);
   discard();
   if (sink != nullptr) sink->on_body_error(*this, why);
-  if (!is_answered_) refuse(why);
+  if (!is_answered_) guard([&] { refuse(why); });
 }
 
 // --- answering
 
-bool Exchange::reply(Body body) {
+bool Exchange::reply(Body&& body) {
   if (is_answered_) return false;
   deadline_.cancel();
   if (!match.reply_hooks.empty()) [[unlikely]] {
@@ -281,6 +281,10 @@ bool Exchange::reply(Body body) {
       match.reply_hooks[i]->on_reply(*this, response_, body);
     }
     if (is_answered_) return false;
+  }
+  if (response_.status < 200 || response_.status > 999) [[unlikely]] {
+    log(LogLevel::Error, "a handler answered with a status that ends nothing: " + std::to_string(response_.status));
+    return refuse(Error(ErrorKind::Handler));
   }
   is_answered_ = true;
   if (stream_ == nullptr) return true;

@@ -96,7 +96,8 @@ class Exchange final : public Receiver {
   // The head that reply() will send; status 200 and no fields at first.
   [[nodiscard]] http::Head& response() noexcept { return response_; }
   // Sends response() and `body`. Only the first answer counts; false when there was one already.
-  bool reply(Body body = {});
+  bool reply(Body&& body);
+  bool reply() { return reply(Body()); }
   // Answers with an error page: status from `why`, body from the site's ErrorPage. Fields set so far are dropped, but
   // `field` is sent where it has a name (Allow, Retry-After). `detail` tells the client more; both live until the call returns.
   bool refuse(Error why, std::string_view detail = {}, const http::Field& field = {});

@@ -54,7 +54,7 @@ class Stream {
   // Sends the final head together with whatever body there is; on a client, the request. The wire frames the body by its
   // length and drops fields that only a wire may set (Connection, Transfer-Encoding, Keep-Alive, Upgrade on h2 and h3).
   // A 101, or a 2xx to CONNECT, turns the stream into a plain pair of byte streams.
-  virtual void start(const http::Head& head, Body body) = 0;
+  virtual void start(const http::Head& head, Body&& body) = 0;
 
   // The source that answered Wait has more now, or has ended or failed.
   virtual void wake() = 0;

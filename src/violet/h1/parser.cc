@@ -112,14 +112,20 @@ Verdict parse_section_end(const char*& p, const char* end) {
   // White space before the colon, a folded line and a line without a colon are no token (RFC 9112 §5.1, §5.2).
   if (field.id == FieldId::Other && !ascii::is_token(field.name)) return Verdict::Bad;
   const char* value = colon + 1;
-  while (value < end && (*value == ' ' || *value == '\t')) ++value;
+  // Nearly always exactly one space.
+  if (*value == ' ') ++value;
+  if (*value == ' ' || *value == '\t') [[unlikely]] {
+    while (value < end && (*value == ' ' || *value == '\t')) ++value;
+  }
   const char* stop = skip_field_value(value, end);
   if (stop >= end) return Verdict::More;
   if (*stop != '\r') return Verdict::Bad;
   if (stop + 1 == end) return Verdict::More;
   if (stop[1] != '\n') return Verdict::Bad;
   p = stop + 2;
-  while (stop > value && (stop[-1] == ' ' || stop[-1] == '\t')) --stop;
+  if (stop > value && (stop[-1] == ' ' || stop[-1] == '\t')) [[unlikely]] {
+    while (stop > value && (stop[-1] == ' ' || stop[-1] == '\t')) --stop;
+  }
   field.value = {value, static_cast<std::size_t>(stop - value)};
   return Verdict::Done;
 }
@@ -140,18 +146,19 @@ struct Codings {
   int count = 0;
   int chunked_count = 0;
   bool ends_chunked = false;
+  bool has_empty = false;
 
+  // An empty member counts as a coding nobody knows. Recipients may skip it (RFC 9110 §5.6.1), but "chunked," is read in
+  // two ways by the servers of this world, and no client that means well sends it.
   void add(std::string_view value) {
-    const int before = count;
-    for (auto next = ascii::next_member(value); !next.empty(); next = ascii::next_member(value)) {
-      ends_chunked = ascii::equal_folded(next, "chunked");
+    for (;;) {
+      const std::size_t comma = value.find(',');
+      ends_chunked = ascii::equal_folded(ascii::trim(value.substr(0, comma)), "chunked");
       chunked_count += ends_chunked;
+      has_empty = has_empty || ascii::trim(value.substr(0, comma)).empty();
       ++count;
-    }
-    // An empty line is no coding at all: let it fail the checks.
-    if (count == before) {
-      ends_chunked = false;
-      ++count;
+      if (comma == std::string_view::npos) return;
+      value.remove_prefix(comma + 1);
     }
   }
 };
@@ -209,9 +216,12 @@ Parsed finish_head(http::Head& head, const Control& control, Framing& framing, A
 
   if (const Codings& codings = control.codings; codings.count > 0) {
     if (is_http10 || framing.has_length || !codings.ends_chunked || codings.chunked_count != 1) return bad();
+    if (codings.has_empty) return bad();
     if (codings.count > 1) return bad(501);
     framing.is_chunked = true;
   }
+  // CONNECT has no content; what follows it belongs to the tunnel (RFC 9110 §9.3.6).
+  if (head.method == http::Method::Connect && framing.has_body()) return bad();
   framing.keeps_alive = !control.says_close && (!is_http10 || control.says_keep_alive);
   framing.wants_upgrade = control.has_upgrade && control.says_upgrade && !is_http10;
   return done(end);
@@ -226,7 +236,7 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
     if (p + 1 == end) return more();
     if (p[1] != '\n') return bad();
     p += 2;
-    if (is_over(begin, p, limits.request_line_bytes_max)) return bad();
+    if (is_over(begin, p, limits.request_line_bytes_max)) return over(LimitId::request_line_bytes_max, 400);
   }
   if (p >= end) return more();
 
@@ -274,6 +284,66 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   return finish_head(head, control, framing, memo, p);
 }
 
+namespace {
+
+// *( BWS ";" BWS name [ BWS "=" BWS value ] ) from right behind a chunk's size (RFC 9112 §7.1.1). White space before the
+// first ";" is refused, as it has no use but to be read differently by somebody else. Sets p at the CR behind it.
+Parsed parse_extensions(const char*& p, const char* end, std::uint64_t limit) {
+  enum class At : std::uint8_t { Size, Semicolon, Name, NameGap, Equals, Token, Quoted, Escaped, ValueEnd, Gap };
+  const char* begin = p;
+  At at = At::Size;
+  for (; p < end; ++p) {
+    if (is_over(begin, p, limit)) return over(LimitId::chunk_extension_bytes_max, 413);
+    const char c = *p;
+    const bool is_blank = c == ' ' || c == '\t';
+    const bool is_token = ascii::is(c, ascii::kToken);
+    switch (at) {
+      case At::Size:
+        if (c == '\r') return done(p);
+        if (c != ';') return bad();
+        at = At::Semicolon;
+        break;
+      case At::Semicolon:
+        if (is_token) at = At::Name;
+        else if (!is_blank) return bad();
+        break;
+      case At::Name:
+      case At::NameGap:
+        if (c == '\r' && at == At::Name) return done(p);
+        if (c == '=') at = At::Equals;
+        else if (c == ';') at = At::Semicolon;
+        else if (is_blank) at = At::NameGap;
+        else if (!is_token || at == At::NameGap) return bad();
+        break;
+      case At::Equals:
+        if (c == '"') at = At::Quoted;
+        else if (is_token) at = At::Token;
+        else if (!is_blank) return bad();
+        break;
+      case At::Quoted:
+        if (c == '"') at = At::ValueEnd;
+        else if (c == '\\') at = At::Escaped;
+        else if (!ascii::is(c, ascii::kFieldValue)) return bad();
+        break;
+      case At::Escaped:
+        if (!ascii::is(c, ascii::kFieldValue)) return bad();
+        at = At::Quoted;
+        break;
+      case At::Token:
+      case At::ValueEnd:
+      case At::Gap:
+        if (c == '\r' && at != At::Gap) return done(p);
+        if (c == ';') at = At::Semicolon;
+        else if (is_blank) at = At::Gap;
+        else if (!is_token || at != At::Token) return bad();
+        break;
+    }
+  }
+  return more();
+}
+
+}  // namespace
+
 Parsed parse_chunk_line(const char* begin, const char* end, const Limits& limits, ChunkLine& line) {
   const char* p = begin;
   std::uint64_t size = 0;
@@ -287,44 +357,11 @@ Parsed parse_chunk_line(const char* begin, const char* end, const Limits& limits
   if (p == begin) return bad();
   line.size = size;
 
-  // *( BWS ";" BWS name [ BWS "=" BWS value ] ); white space right behind the size is refused, as it has no use but to
-  // be read differently by somebody else.
-  const char* extension = p;
-  bool is_quoted = false;
-  bool needs_name = false;
-  for (; p < end; ++p) {
-    if (is_over(extension, p, limits.chunk_extension_bytes_max)) return over(LimitId::chunk_extension_bytes_max, 413);
-    const char c = *p;
-    if (is_quoted) {
-      if (c == '\\') {
-        if (p + 1 == end) return more();
-        ++p;
-      } else if (c == '"') {
-        is_quoted = false;
-      }
-      if (!ascii::is(*p, ascii::kFieldValue)) return bad();
-      continue;
-    }
-    if (c == '\r') break;
-    if (p == extension && c != ';') return bad();
-    if (c == ';') {
-      if (needs_name) return bad();
-      needs_name = true;
-    } else if (ascii::is(c, ascii::kToken)) {
-      needs_name = false;
-    } else if (c == '"') {
-      // A quoted string is only ever a value.
-      if (p[-1] != '=' && p[-1] != ' ' && p[-1] != '\t') return bad();
-      is_quoted = true;
-    } else if (c == '=') {
-      if (needs_name) return bad();
-    } else if (c != ' ' && c != '\t') {
-      return bad();
-    }
+  const char* extensions = p;
+  if (const Parsed parsed = parse_extensions(p, end, limits.chunk_extension_bytes_max); parsed.verdict != Verdict::Done) {
+    return parsed;
   }
-  if (p == end) return more();
-  if (needs_name) return bad();
-  line.extension_bytes = static_cast<std::size_t>(p - extension);
+  line.extension_bytes = static_cast<std::size_t>(p - extensions);
   if (p + 1 == end) return more();
   if (p[1] != '\n') return bad();
   return done(p + 2);

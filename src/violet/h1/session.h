@@ -124,6 +124,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void keep_rest(const Bytes& bytes);
   void on_end_of_stream() noexcept;
   [[nodiscard]] bool has_room_for_request() const noexcept;
+  [[nodiscard]] bool has_partial_head() const noexcept;
   [[nodiscard]] bool wants_to_read() const noexcept;
 
   // --- session_write.cc
@@ -139,6 +140,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void cut_body(Stream& stream);
   void advance();
   void retire(Stream& stream, Error why = {}) noexcept;
+  void reset(Stream& stream, Error why);
   Output& output();
   Output& output_of(Stream& stream);
   void flush() noexcept;

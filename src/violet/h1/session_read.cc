@@ -1,5 +1,6 @@
 // h1::Session from the transport up: reading, parsing, handing up; and time.
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -148,6 +149,14 @@ bool Session::has_room_for_request() const noexcept {
   return stream_count_ < limits().pipeline_max && (output_ == nullptr || output_->size() < limits().flush_bytes_max);
 }
 
+// Whether a head has begun to arrive. The empty line that some clients send behind a body is none (RFC 9112 §2.2): a
+// connection that has only that is idle.
+bool Session::has_partial_head() const noexcept {
+  if (!partial_) return false;
+  const char* data = partial_->data();
+  return std::any_of(data + partial_begin_, data + partial_end_, [](char c) { return c != '\r' && c != '\n'; });
+}
+
 bool Session::wants_to_read() const noexcept {
   if (is_peer_done_ || is_paused_ || input_ == Input::Undecided) return false;
   return receiving_ == nullptr || receiving_->owed_bytes_ < limits().receive_bytes_max;
@@ -220,6 +229,8 @@ void Session::accept(Stream& stream) {
     body_left_ = stream.framing_.content_length;
     input_ = stream.framing_.is_chunked ? Input::ChunkLine : Input::Length;
     stream.expects_continue_ = head.fields.has(http::FieldId::Expect);
+    // Protocols do not change in the middle of a request; a server may ignore Upgrade (RFC 9110 §7.8).
+    stream.framing_.wants_upgrade = false;
   } else {
     stream.is_received_ = true;
     // The bytes behind an upgrade belong to whatever it becomes (RFC 9110 §7.8).

@@ -10,6 +10,7 @@ namespace {
 
 using Kind = AnswerFraming::Kind;
 
+constexpr std::size_t kJoinMax = 1024;  // bytes of a body that go into the head's piece
 constexpr int kRoundsMax = 4;  // times that a source is asked before others get their turn
 
 }  // namespace
@@ -24,7 +25,7 @@ void Stream::inform(const http::Head& head) {
   session_.answer_now();
 }
 
-void Stream::start(const http::Head& head, Body body) {
+void Stream::start(const http::Head& head, Body&& body) {
   if (is_started_ || session_.is_closed_) return;
   session_.begin_answer(*this, head, body);
 }
@@ -43,15 +44,7 @@ void Stream::credit(std::size_t n) {
 }
 
 void Stream::reset(Error why) {
-  if (session_.is_closed_) return;
-  if (session_.first() == this) {
-    session_.abort(why);
-  } else {
-    // Answers before ours are still owed to the client.
-    is_reset_ = is_started_ = true;
-    session_.is_closing_ = true;
-    session_.later();
-  }
+  if (!session_.is_closed_) session_.reset(*this, why);
 }
 
 void Stream::set_receiver(Receiver& receiver) {
@@ -65,6 +58,17 @@ Address Stream::local_address() const noexcept {
 }
 
 // --- streams
+
+void Session::reset(Stream& stream, Error why) {
+  if (first() == &stream) {
+    abort(why);
+  } else {
+    // Answers before this one are still owed to the client.
+    stream.is_reset_ = stream.is_started_ = true;
+    is_closing_ = true;
+    later();
+  }
+}
 
 Stream& Session::open_stream() {
   Stream& stream = *shared_.streams.take(*this);
@@ -93,10 +97,14 @@ void Session::retire(Stream& stream, Error why) noexcept {
 
 AnswerFraming Session::frame_answer(const Stream& stream, const http::Head& head, const Body& body) noexcept {
   AnswerFraming framing;
-  framing.closes = !stream.framing_.keeps_alive || is_closing_ || shared_.site.is_draining;
+  // Nothing may follow an answer that says close (RFC 9112 §9.6): of several under way only the last one says it.
+  framing.closes = !stream.framing_.keeps_alive ||
+                   (streams_.back() == &stream && (is_closing_ || shared_.site.is_draining));
   if (!stream.is_received_) {
-    // The client still waits for a 100 and may or may not send now; or there is more to come than is worth reading.
-    if (stream.expects_continue_ || (!stream.framing_.is_chunked && body_left_ > limits().discard_bytes_max)) {
+    // The client still waits for a 100 and may or may not send now; or there is more to come than is worth reading; or it
+    // was too much already.
+    if (stream.expects_continue_ || (!stream.framing_.is_chunked && body_left_ > limits().discard_bytes_max) ||
+        head.status == 413) {
       framing.closes = true;
     }
   }
@@ -124,33 +132,53 @@ void Session::begin_answer(Stream& stream, const http::Head& head, Body& body) {
   stream.is_started_ = true;
   const bool is_switch = (head.status == 101 && stream.framing_.wants_upgrade) ||
                          (stream.is_connect_ && head.status >= 200 && head.status < 300);
+  if (!is_switch && http::is_informational(head.status)) {
+    // A 101 to somebody who did not ask for it, or a 1xx as the final answer: no client could make sense of it.
+    reset(stream, Error(ErrorKind::Handler));
+    return;
+  }
   if (is_switch) {
     stream.answer_ = {.kind = Kind::None};
     stream.is_raw_ = true;
   } else {
     stream.answer_ = frame_answer(stream, head, body);
-    if (stream.answer_.closes) is_closing_ = true;
+    if (stream.answer_.closes) {
+      is_closing_ = true;
+      // A client that did not ask for the close may have sent more already; closing at once would reset the connection
+      // and could destroy the answer on its way (RFC 9112 §9.6).
+      wants_linger_ = wants_linger_ || stream.framing_.keeps_alive;
+    }
     if (input_ == Input::Undecided && streams_.back() == &stream) {
       // No switch after all: the next request follows.
       input_ = Input::Head;
       if (partial_) is_paused_ = true;
     }
   }
+  const bool is_first = first() == &stream;
+  const bool has_no_body = !is_switch && (stream.is_head_request_ || http::is_bodyless(head.status));
+  Chain& chain = body.chain();
+  if (is_first && body.source() == nullptr && stream.answer_.kind == Kind::Length && !has_no_body &&
+      chain.count() <= 1 && chain.size() <= kJoinMax && (chain.is_empty() || !chain.front().is_file())) [[likely]] {
+    // Head and small body in one piece.
+    write_head(output(), head, stream.answer_, shared_.site,
+               chain.is_empty() ? std::string_view{} : chain.front().text());
+    end_answer(stream);
+    answer_now();
+    return;
+  }
   write_head(output_of(stream), head, stream.answer_, shared_.site);
   if (is_switch) turn_raw(stream);
-
-  const bool has_no_body = !is_switch && (stream.is_head_request_ || http::is_bodyless(head.status));
   if (has_no_body) {
     end_answer(stream);
-  } else if (body.source() == nullptr && first() == &stream) {
-    if (!body.chain().is_empty()) send_chain(stream, body.chain());
+  } else if (body.source() == nullptr && is_first) {
+    if (!chain.is_empty()) send_chain(stream, chain);
     if (!stream.is_raw_) end_answer(stream);
   } else {
-    body.chain().make_owned();
-    stream.source_left_ = body.length().value_or(0) - body.chain().size();
+    chain.make_owned();
+    stream.source_left_ = body.length().value_or(0) - chain.size();
     stream.body_ = std::move(body);
     if (Source* source = stream.body_.source(); source != nullptr) source->attach(&stream);
-    if (first() == &stream) pump(stream);
+    if (is_first) pump(stream);
   }
   answer_now();
 }
@@ -259,7 +287,13 @@ void Session::advance() {
     if (!stream->is_answered_ && !is_write_blocked_) pump(*stream);
     if (is_closed_ || !stream->is_done()) return;
     if (stream->early_ != nullptr) pump(*stream);
+    const bool is_final = stream->answer_.closes;
     retire(*stream);
+    if (is_final && !streams_.is_empty()) {
+      // An HTTP/1.0 body that ends with the connection: answers to requests behind it would become part of it.
+      input_ = Input::Closed;
+      while (Stream* behind = first()) retire(*behind, Error(ErrorKind::Closed));
+    }
   }
 }
 
@@ -332,7 +366,7 @@ void Session::settle() noexcept {
     if (!streams_.is_empty()) {
       enter(receiving_ != nullptr && !receiving_->is_raw_ ? Phase::Body : Phase::Busy);
     } else {
-      enter(partial_ ? Phase::Head : Phase::Idle);
+      enter(has_partial_head() ? Phase::Head : Phase::Idle);
     }
   }
   transport_->want(wants_to_read(), is_write_blocked_ || wants_turn_);

@@ -24,7 +24,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   explicit Stream(Session& session) noexcept : session_(session) {}
 
   void inform(const http::Head& head) override;
-  void start(const http::Head& head, Body body) override;
+  void start(const http::Head& head, Body&& body) override;
   void wake() override;
   void credit(std::size_t n) override;
   void reset(Error why) override;

@@ -1,5 +1,6 @@
 #include "violet/h1/writer.h"
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -13,9 +14,27 @@ using Kind = AnswerFraming::Kind;
 
 constexpr std::size_t kNumberMax = 20;
 
+// Most texts of a head are short: two overlapping loads, no call.
 char* put(char* p, std::string_view text) {
-  std::memcpy(p, text.data(), text.size());
-  return p + text.size();
+  const std::size_t size = text.size();
+  const char* from = text.data();
+  if (size > 32) {
+    std::memcpy(p, from, size);
+  } else if (size >= 16) {
+    std::memcpy(p, from, 16);
+    std::memcpy(p + size - 16, from + size - 16, 16);
+  } else if (size >= 8) {
+    std::memcpy(p, from, 8);
+    std::memcpy(p + size - 8, from + size - 8, 8);
+  } else if (size >= 4) {
+    std::memcpy(p, from, 4);
+    std::memcpy(p + size - 4, from + size - 4, 4);
+  } else if (size > 0) {
+    p[0] = from[0];
+    p[size / 2] = from[size / 2];
+    p[size - 1] = from[size - 1];
+  }
+  return p + size;
 }
 
 // A text with at least `Room` readable bytes at its start, into as many writable ones: a copy without a call.
@@ -47,13 +66,14 @@ char* put_number(char* p, std::uint64_t value) {
 }
 
 char* put_field(char* p, const http::Field& field) {
-  p = put(p, field.name);
-  *p++ = ':';
-  *p++ = ' ';
+  if (field.id != FieldId::Other) [[likely]] {
+    p = put_padded<http::kWireNameMax>(p, http::wire_name(field.id));
+  } else {
+    p = put(p, field.name);
+    p = put_literal(p, ": ");
+  }
   p = put(p, field.value);
-  *p++ = '\r';
-  *p++ = '\n';
-  return p;
+  return put_literal(p, "\r\n");
 }
 
 std::size_t fields_bound(const http::Fields& fields) {
@@ -63,33 +83,47 @@ std::size_t fields_bound(const http::Fields& fields) {
 }
 
 // Fields of a handler that the wire writes itself, or not at all (RFC 9110 §7.6.1, RFC 9112 §6).
-bool is_wire_field(FieldId id, int status, Kind kind) {
-  switch (id) {
-    case FieldId::Connection:
-    case FieldId::KeepAlive:
-    case FieldId::ProxyConnection:
-    case FieldId::TransferEncoding: return true;
-    case FieldId::ContentLength: return kind != Kind::Kept;
-    case FieldId::Upgrade: return status != 101 && status != 426;
-    default: return false;
+enum class Mine : std::uint8_t { No, Always, Length, Upgrade, Date };
+
+constexpr auto kMine = [] {
+  std::array<Mine, http::kFieldIdCount> table{};
+  for (FieldId id : {FieldId::Connection, FieldId::KeepAlive, FieldId::ProxyConnection, FieldId::TransferEncoding}) {
+    table[static_cast<std::size_t>(id)] = Mine::Always;
   }
+  table[static_cast<std::size_t>(FieldId::ContentLength)] = Mine::Length;
+  table[static_cast<std::size_t>(FieldId::Upgrade)] = Mine::Upgrade;
+  table[static_cast<std::size_t>(FieldId::Date)] = Mine::Date;
+  return table;
+}();
+
+bool is_dropped(Mine mine, int status, Kind kind) {
+  switch (mine) {
+    case Mine::No:
+    case Mine::Date: return false;
+    case Mine::Always: return true;
+    case Mine::Length: return kind != Kind::Kept;
+    case Mine::Upgrade: return status != 101 && status != 426;
+  }
+  return false;
 }
 
 char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site) {
-  p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
-  bool has_date = false;
-  for (const http::Field& field : head.fields) {
-    if (is_wire_field(field.id, head.status, framing.kind)) continue;
-    has_date = has_date || field.id == FieldId::Date;
-    p = put_field(p, field);
+  const bool is_final = !http::is_informational(head.status);
+  if (head.status == 200 && !head.fields.has(FieldId::Date)) [[likely]] {
+    p = put_padded<http::DateLine::kOkBytes>(p, site.date.ok_at(site.loop.wall_seconds()));
+  } else {
+    p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
+    if (is_final && !head.fields.has(FieldId::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
   }
-  if (!http::is_informational(head.status)) {
-    if (!has_date) p = put_padded<http::DateLine::kBytes>(p, site.date.at(site.loop.wall_seconds()));
-    if (!site.server_name.empty()) {
-      p = put_literal(p, "Server: ");
-      p = put(p, site.server_name);
-      p = put_literal(p, "\r\n");
-    }
+  if (is_final && !site.server_name.empty()) {
+    p = put_literal(p, "Server: ");
+    p = put(p, site.server_name);
+    p = put_literal(p, "\r\n");
+  }
+  for (const http::Field& field : head.fields) {
+    const Mine mine = kMine[static_cast<std::size_t>(field.id)];
+    if (mine != Mine::No && is_dropped(mine, head.status, framing.kind)) [[unlikely]] continue;
+    p = put_field(p, field);
   }
   if (head.status == 101) {
     p = put_literal(p, "Connection: Upgrade\r\n");
@@ -111,20 +145,25 @@ char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Si
 }
 
 // Everything of a head beside its fields and the server's name: the longest status line, Date, Connection, framing.
-constexpr std::size_t kFixedBound = 52 + 37 + 10 + 24 + 40 + 4;
+// Names are copied with their padding, which the last one may need.
+constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kBytes + 10 + 24 + 40 + 4 + http::kWireNameMax;
 
 }  // namespace
 
-void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site) {
-  const std::size_t bound = kFixedBound + site.server_name.size() + fields_bound(head.fields);
+void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
+                std::string_view body) {
+  const std::size_t bound = kFixedBound + site.server_name.size() + fields_bound(head.fields) + body.size();
   if (bound <= Block::capacity()) [[likely]] {
     char* start = output.reserve(bound);
-    output.commit(static_cast<std::size_t>(put_head(start, head, framing, site) - start));
+    char* p = put_head(start, head, framing, site);
+    p = put(p, body);
+    output.commit(static_cast<std::size_t>(p - start));
     return;
   }
   std::string text(bound, '\0');
   text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site) - text.data()));
   output.append(Slice::of(std::move(text)));
+  output.copy(body);
 }
 
 void write_chunk_line(Output& output, std::uint64_t size) {
@@ -141,7 +180,7 @@ void write_last_chunk(Output& output, const http::Fields* trailers) {
   output.copy("0\r\n");
   if (trailers != nullptr) {
     for (const http::Field& field : *trailers) {
-      if (is_wire_field(field.id, 200, Kind::Length)) continue;
+      if (is_dropped(kMine[static_cast<std::size_t>(field.id)], 200, Kind::Length)) continue;
       output.copy(field.name);
       output.copy(": ");
       output.copy(field.value);

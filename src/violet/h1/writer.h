@@ -27,8 +27,9 @@ struct AnswerFraming {
 };
 
 // Status line, Date, Server, the head's fields but those that only the wire may write, framing, empty line. A 1xx head
-// gets neither Date nor Server.
-void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site);
+// gets neither Date nor Server. `body`: a small body to go right behind it.
+void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
+                std::string_view body = {});
 
 // "1a\r\n"
 void write_chunk_line(Output& output, std::uint64_t size);

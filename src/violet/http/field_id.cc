@@ -32,6 +32,22 @@ constexpr auto kLower = [] {
   return names;
 }();
 
+struct WireName {
+  char text[kWireNameMax];
+  std::size_t size;
+};
+
+constexpr auto kWireNames = [] {
+  std::array<WireName, kFieldIdCount> names{};
+  for (std::size_t i = 1; i < kFieldIdCount; ++i) {
+    for (std::size_t k = 0; k < kNames[i].size(); ++k) names[i].text[k] = kNames[i][k];
+    names[i].text[kNames[i].size()] = ':';
+    names[i].text[kNames[i].size() + 1] = ' ';
+    names[i].size = kNames[i].size() + 2;
+  }
+  return names;
+}();
+
 // A name's first and last eight bytes (they overlap in short ones) with bit 0x20 set in every byte, which folds case.
 struct Key {
   std::uint64_t first = 0;
@@ -90,6 +106,11 @@ bool is_printable(std::uint64_t word, std::size_t size) noexcept {
 }  // namespace
 
 std::string_view name(FieldId id) noexcept { return kNames[static_cast<std::size_t>(id)]; }
+
+std::string_view wire_name(FieldId id) noexcept {
+  const WireName& known = kWireNames[static_cast<std::size_t>(id)];
+  return {known.text, known.size};
+}
 
 std::string_view lower_name(FieldId id) noexcept {
   const Lower& known = kLower[static_cast<std::size_t>(id)];

@@ -110,6 +110,10 @@ inline constexpr std::size_t kFieldIdCount = 1 VIOLET_FIELD_NAMES(VIOLET_FIELD_C
 
 // The spelling HTTP/1.1 writes, "Content-Type"; "" for Other.
 std::string_view name(FieldId id) noexcept;
+// "Content-Type: ", with kWireNameMax readable bytes from its start; "" for Other.
+std::string_view wire_name(FieldId id) noexcept;
+inline constexpr std::size_t kWireNameMax = 40;
+
 // The spelling HTTP/2 and HTTP/3 write, "content-type".
 std::string_view lower_name(FieldId id) noexcept;
 

@@ -1,5 +1,8 @@
 #include "violet/http/target.h"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "violet/base/ascii.h"
@@ -44,6 +47,29 @@ bool split_absolute(Head& head) noexcept {
   return true;
 }
 
+// What may stand in brackets (RFC 3986 §3.2.2). A zone id does not belong on the wire.
+bool is_ip_literal(std::string_view text) noexcept {
+  if (ascii::lower(text.front()) == 'v') {
+    // IPvFuture = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )
+    const std::size_t dot = text.find('.');
+    if (dot == std::string_view::npos || dot < 2 || dot + 1 == text.size()) return false;
+    if (!ascii::all_are(text.substr(1, dot - 1), ascii::kHex)) return false;
+    for (char c : text.substr(dot + 1)) {
+      if (!ascii::is(c, ascii::kHost) || c == '[' || c == ']' || c == '%' || c == ',') return false;
+    }
+    return true;
+  }
+  // Longer than any IPv6 address, or with a character of none: not for the parser below, which wants a C string.
+  char address[46];
+  if (text.size() >= sizeof address) return false;
+  for (char c : text) {
+    if (!ascii::is(c, ascii::kHex) && c != ':' && c != '.') return false;
+  }
+  *std::copy(text.begin(), text.end(), address) = 0;
+  in6_addr unused;
+  return ::inet_pton(AF_INET6, address, &unused) == 1;
+}
+
 }  // namespace
 
 bool split_target(Head& head) noexcept {
@@ -83,10 +109,7 @@ bool is_authority(std::string_view text, bool allow_empty) noexcept {
     const std::size_t close = text.find(']');
     if (close == std::string_view::npos || close < 3) return false;
     host = text.substr(1, close - 1);
-    // IPv6address or IPvFuture; a zone id does not belong on the wire.
-    for (char c : host) {
-      if (!ascii::is(c, ascii::kHex) && c != ':' && c != '.' && c != 'v' && c != 'V') return false;
-    }
+    if (!is_ip_literal(host)) return false;
     const std::string_view rest = text.substr(close + 1);
     if (!rest.empty()) {
       if (rest.front() != ':') return false;
