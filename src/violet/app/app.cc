@@ -1,0 +1,155 @@
+#include "violet/app/app.h"
+
+#include "violet/app/state.h"
+#include "violet/app/test_client.h"
+#include "violet/base/log.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+namespace violet {
+
+App::App() : App(new State) {
+  const char* environment = std::getenv("VIOLET_ENV");
+  dev(environment != nullptr && std::string_view(environment) == "dev");
+}
+App::App(State* state) : Routes(state->router), state_(state) {}
+App::App(App&&) noexcept = default;
+App::~App() = default;
+
+Router& App::router() noexcept { return state_->router; }
+
+App& App::note_provided(bool is_new, std::string_view type) {
+  if (!is_new) state_->provide_errors.push_back("app.provide<" + std::string(type) + ">() was called twice");
+  return *this;
+}
+
+App& App::on_error(ErrorPages::Hook hook) {
+  state_->pages.set_hook(std::move(hook));
+  return *this;
+}
+App& App::limits(const Limits& limits) {
+  state_->limits = limits;
+  return *this;
+}
+const Limits& App::limits() const noexcept { return state_->limits; }
+App& App::loops(int count) {
+  state_->loops = count;
+  return *this;
+}
+App& App::name(std::string_view name) {
+  state_->name = name;
+  return *this;
+}
+App& App::dev(bool dev) {
+  state_->pages.set_dev(dev);
+  return *this;
+}
+App& App::drain_ms(std::uint64_t deadline_ms, std::uint64_t readiness_ms) {
+  state_->drain_ms = deadline_ms;
+  state_->readiness_ms = readiness_ms;
+  return *this;
+}
+
+App& App::listen(std::string_view url, const ListenOptions& options) {
+  state_->listens.push_back({std::string(url), options});
+  return *this;
+}
+
+// Everything up to the bound sockets.
+bool App::prepare() {
+  State& state = *state_;
+  state.errors = state.freeze();
+  if (state.listens.empty()) state.errors.emplace_back("nothing to listen on: app.listen(\"http://127.0.0.1:8080\")");
+  if (!state.errors.empty()) return false;
+  auto server = std::make_unique<Server>(state.router,
+                                         ServerOptions{.limits = state.limits,
+                                                       .loops = state.loops,
+                                                       .error_page = &state.pages,
+                                                       .server_name = state.name,
+                                                       .readiness_delay = std::chrono::milliseconds(state.readiness_ms),
+                                                       .drain = std::chrono::milliseconds(state.drain_ms)});
+  std::vector<std::string> urls;
+  for (const State::Listen& listen : state.listens) {
+    const net::ListenOptions options{.backlog = listen.options.backlog,
+                                     .reuse_port = listen.options.reuse_port,
+                                     .unix_mode = listen.options.unix_mode};
+    if (auto endpoint = server->listen(listen.url, options)) {
+      urls.push_back(endpoint->to_string());
+    } else {
+      state.errors.push_back("cannot listen on " + listen.url + ": " + message(endpoint.error()));
+    }
+  }
+  if (!state.errors.empty()) return false;
+  const std::lock_guard lock(state.mutex);
+  state.server = std::move(server);
+  state.urls = std::move(urls);
+  return true;
+}
+
+int App::run() {
+  if (!prepare()) {
+    for (const std::string& error : state_->errors) log(LogLevel::Error, error);
+    return 1;
+  }
+  for (const std::string& url : state_->urls) log(LogLevel::Info, "listening on " + url);
+  const int status = state_->server->run();
+  state_->drop_server();
+  return status;
+}
+
+bool App::start() {
+  if (!prepare()) return false;
+  if (const Result<void> started = state_->server->start(); !started) {
+    state_->errors.push_back("cannot start: " + message(started.error()));
+    state_->drop_server();
+    return false;
+  }
+  return true;
+}
+
+void App::stop(std::uint64_t deadline_ms) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->server != nullptr) state_->server->stop(std::chrono::milliseconds(deadline_ms));
+}
+
+void App::wait() {
+  Server* server = nullptr;
+  {
+    const std::lock_guard lock(state_->mutex);
+    server = state_->server.get();
+  }
+  if (server == nullptr) return;
+  server->wait();
+  state_->drop_server();
+}
+
+bool App::is_ready() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->server != nullptr && state_->server->is_ready();
+}
+
+std::vector<std::string> App::urls() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->urls;
+}
+
+const std::vector<std::string>& App::errors() const noexcept { return state_->errors; }
+
+TestClient App::test() { return TestClient(*this); }
+
+std::vector<std::string> App::State::freeze() {
+  std::vector<std::string> found = provide_errors;
+  for (std::string& error : router.freeze()) found.push_back(std::move(error));
+  return found;
+}
+
+void App::State::drop_server() {
+  std::unique_ptr<Server> gone;
+  const std::lock_guard lock(mutex);
+  gone = std::move(server);
+}
+
+}  // namespace violet

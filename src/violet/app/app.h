@@ -1,0 +1,106 @@
+#pragma once
+
+// App: routes, middleware, limits and listeners together: the value that a program holds.
+//
+//   App app;
+//   app.get("/", [] { return "hello"; });
+//   return app.listen("http://127.0.0.1:8080").run();
+//
+// Many may live in one process, and each can be started again after it has stopped. Everything is registered and set
+// first, by one thread; start() and run() then check it all and build the table; nothing may be registered while the
+// app runs. Handlers are called by all loops at once. stop(), wait() and is_ready() are for any thread.
+
+#include "violet/core/limits.h"
+#include "violet/web/error_pages.h"
+#include "violet/web/router.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace violet {
+
+class TestClient;
+
+struct ListenOptions {
+  int backlog = 4096;
+  // Every loop has a socket of its own and the kernel spreads connections over them.
+  bool reuse_port = true;
+  int unix_mode = 0660;  // permissions of a Unix socket's file
+};
+
+class App : public Routes {
+ public:
+  App();
+  App(App&&) noexcept;
+  App& operator=(App&&) = delete;
+  ~App();  // stops at once
+
+  // --- what it is made of, beside the routes
+  // `T&` as a handler's parameter; the object is shared by all loops. One of each type.
+  template <class T>
+  App& provide(T value) {
+    return note_provided(router().provide(std::move(value)), reflect::type_name<T>());
+  }
+  template <class T>
+  App& provide(std::unique_ptr<T> value) {
+    return note_provided(router().provide(std::move(value)), reflect::type_name<T>());
+  }
+  // Shapes every answer that violet makes by itself: Reply(const ErrorInfo&); see web/error_pages.h.
+  App& on_error(ErrorPages::Hook hook);
+  App& limits(const Limits& limits);
+  [[nodiscard]] const Limits& limits() const noexcept;
+  // How many threads serve; 0, the default: one for each usable processor.
+  App& loops(int count);
+  // The Server field of every answer; "" for none, the default.
+  App& name(std::string_view name);
+  // Shows in error pages what exceptions said. Also by VIOLET_ENV=dev in the environment.
+  App& dev(bool dev);
+  // The time that busy connections have when a signal ends run(), and how long is_ready() is false before that.
+  App& drain_ms(std::uint64_t deadline_ms, std::uint64_t readiness_ms = 0);
+
+  // --- running
+  // "http://127.0.0.1:8080", "http://[::]:8080", "http://*:8080", "unix:/run/app.sock". Bound by start() and run(),
+  // which report what does not work.
+  App& listen(std::string_view url, const ListenOptions& options = {});
+  // Serves until SIGTERM, SIGINT or stop(). Returns the exit status: 0, or 1 when it could not start, after logging
+  // why.
+  [[nodiscard]] int run();
+  // Serves on threads of its own. False when it could not; errors() says why.
+  [[nodiscard]] bool start();
+  // Ends run() or what start() began: no new connections, busy ones finish, the rest is cut at the deadline.
+  void stop(std::uint64_t deadline_ms = 10'000);
+  template <class Duration>
+    requires requires(const Duration& duration) { Duration::period::num; }
+  void stop(const Duration& deadline) {
+    using Period = typename Duration::period;
+    stop(static_cast<std::uint64_t>(deadline.count()) * 1000 * Period::num / Period::den);
+  }
+  // Returns when it has stopped. Not for a loop's thread.
+  void wait();
+  // It serves and is not about to stop.
+  [[nodiscard]] bool is_ready() const;
+  // Where it listens, with the ports that the kernel chose: "http://127.0.0.1:41873".
+  [[nodiscard]] std::vector<std::string> urls() const;
+  // What was wrong at the last start().
+  [[nodiscard]] const std::vector<std::string>& errors() const noexcept;
+
+  // --- testing
+  // Requests through the whole pipeline without a socket; see app/test_client.h.
+  [[nodiscard]] TestClient test();
+
+ private:
+  friend class TestClient;
+  struct State;
+  explicit App(State* state);
+  Router& router() noexcept;
+  App& note_provided(bool is_new, std::string_view type);
+  bool prepare();
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace violet

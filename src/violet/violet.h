@@ -1,0 +1,18 @@
+#pragma once
+
+// Everything that programs on violet need: routes and what handlers take and return, the App, tasks that wait, the test
+// client. Only thin headers stand here.
+
+#include "violet/app/app.h"
+#include "violet/app/test_client.h"
+#include "violet/event/wait.h"
+#include "violet/web/error_pages.h"
+#include "violet/web/input/body.h"
+#include "violet/web/input/fields.h"
+#include "violet/web/input/path.h"
+#include "violet/web/input/query.h"
+#include "violet/web/middleware.h"
+#include "violet/web/output/file.h"
+#include "violet/web/output/generator.h"
+#include "violet/web/output/reply.h"
+#include "violet/web/router.h"
