@@ -65,16 +65,19 @@ void Exchange::reset() noexcept {
   if (is_task_used_) task_.reset();
   request_.clear();
   response_.clear();
+  if (has_body_) {
+    body_bytes_ = 0;
+    body_ = {};
+    body_capacity_ = 0;
+    body_slice_ = {};
+    pending_.clear();
+    trailers_ = nullptr;
+  }
   body_mode_ = BodyMode::Undecided;
   has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
-  body_bytes_ = 0;
-  body_ = {};
-  body_capacity_ = 0;
-  if (!body_slice_.is_empty()) body_slice_ = {};
-  pending_.clear();
-  trailers_ = nullptr;
   waiter_ = nullptr;
   sink_ = nullptr;
+  refusal_detail_ = {};
   match = {};
   request_.fields.reset(reinterpret_cast<http::Field*>(request_fields_), kRequestFields);
   response_.fields.reset(reinterpret_cast<http::Field*>(response_fields_), kResponseFields);
@@ -160,11 +163,13 @@ void Exchange::on_end(const http::Fields* trailers) {
 void Exchange::on_close(Error why) noexcept {
   stream_ = nullptr;
   deadline_.cancel();
-  const Error reason = why ? why : Error(ErrorKind::Closed);
-  waiter_ = nullptr;
-  if (BodySink* sink = std::exchange(sink_, nullptr); sink != nullptr) sink->on_body_error(*this, reason);
-  while (CancelHook* hook = cancel_hooks_.pop_front()) hook->on_cancel(reason);
-  if (task_.is_active()) task_.stop(reason);
+  if (waiter_ != nullptr || sink_ != nullptr || is_task_used_ || !cancel_hooks_.is_empty()) [[unlikely]] {
+    const Error reason = why ? why : Error(ErrorKind::Closed);
+    waiter_ = nullptr;
+    if (BodySink* sink = std::exchange(sink_, nullptr); sink != nullptr) sink->on_body_error(*this, reason);
+    while (CancelHook* hook = cancel_hooks_.pop_front()) hook->on_cancel(reason);
+    if (task_.is_active()) task_.stop(reason);
+  }
   release();
 }
 

@@ -65,7 +65,12 @@ class ExchangePool {
 };
 
 struct Site {
-  Site(Loop& on, Service& to, const Limits& with) noexcept : loop(on), service(to), limits(with), exchanges(*this) {}
+  Site(Loop& on, Service& to, const Limits& with) noexcept : loop(on), service(to), limits(with), exchanges(*this) {
+    // Without room for one of each nothing would ever move.
+    for (std::uint64_t* least : {&limits.pipeline_max, &limits.receive_bytes_max, &limits.flush_bytes_max, &limits.unsent_bytes_max}) {
+      if (*least == 0) *least = 1;
+    }
+  }
 
   Loop& loop;
   Service& service;

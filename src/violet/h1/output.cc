@@ -1,5 +1,6 @@
 #include "violet/h1/output.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace violet::h1 {
@@ -44,18 +45,28 @@ void Output::move_to(Output& to) {
   while (!chain_.is_empty()) to.append(chain_.pop_front());
 }
 
-Output::Flushed Output::flush(net::Transport& transport, std::uint64_t& written) noexcept {
-  for (;;) {
+Output::Flushed Output::note_written(ssize_t n, std::size_t wanted, std::uint64_t& written) noexcept {
+  if (n < 0) {
+    if (n == -EAGAIN) return Flushed::Blocked;
+    error_ = Error(ErrorKind::System, static_cast<std::int32_t>(-n));
+    return Flushed::Failed;
+  }
+  const auto taken = static_cast<std::size_t>(n);
+  written += taken;
+  const std::size_t from_chain = std::min(taken, chain_.size());
+  if (from_chain > 0) chain_.drop_front(from_chain);
+  sealed_ += taken - from_chain;
+  return taken < wanted ? Flushed::Blocked : Flushed::All;
+}
+
+Output::Flushed Output::flush_chain(net::Transport& transport, std::uint64_t& written) noexcept {
+  while (!is_empty()) {
     ssize_t n = 0;
     std::size_t wanted = 0;
-    if (chain_.is_empty()) [[likely]] {
-      wanted = used_ - sealed_;
-      if (wanted == 0) break;
-      const iovec piece{block_->data() + sealed_, wanted};
-      n = transport.write(&piece, 1);
-    } else if (Slice& first = chain_.front(); first.is_file()) {
-      wanted = first.size();
-      n = transport.send_file(first.descriptor(), first.offset(), wanted);
+    if (!chain_.is_empty() && chain_.front().is_file()) {
+      const Slice& file = chain_.front();
+      wanted = file.size();
+      n = transport.send_file(file.descriptor(), file.offset(), wanted);
       if (n == 0) {
         // The file has become shorter than the length already promised.
         error_ = Error(ErrorKind::Closed);
@@ -64,39 +75,25 @@ Output::Flushed Output::flush(net::Transport& transport, std::uint64_t& written)
     } else {
       iovec pieces[kPiecesMax];
       int count = 0;
+      bool is_whole = true;
       for (Slice& slice : chain_) {
-        if (slice.is_file() || count == kPiecesMax) break;
+        if (slice.is_file() || count == kPiecesMax) {
+          is_whole = false;
+          break;
+        }
         pieces[count++] = {const_cast<char*>(slice.data()), slice.size()};
         wanted += slice.size();
       }
-      if (static_cast<std::size_t>(count) == chain_.count() && count < kPiecesMax && used_ > sealed_) {
+      if (is_whole && count < kPiecesMax && used_ > sealed_) {
         pieces[count++] = {block_->data() + sealed_, used_ - sealed_};
         wanted += used_ - sealed_;
       }
       n = transport.write(pieces, count);
     }
-    if (n < 0) {
-      if (n == -EAGAIN) return Flushed::Blocked;
-      error_ = Error(ErrorKind::System, static_cast<std::int32_t>(-n));
-      return Flushed::Failed;
-    }
-    const auto taken = static_cast<std::size_t>(n);
-    written += taken;
-    const std::size_t from_chain = taken < chain_.size() ? taken : chain_.size();
-    if (from_chain > 0) chain_.drop_front(from_chain);
-    sealed_ += taken - from_chain;
-    if (taken < wanted) return Flushed::Blocked;
+    if (const Flushed flushed = note_written(n, wanted, written); flushed != Flushed::All) return flushed;
   }
-  // All gone. A block that nobody else holds starts again at its beginning.
-  if (block_ && block_->is_unique()) sealed_ = used_ = 0;
+  rewind();
   return Flushed::All;
-}
-
-void Output::clear() noexcept {
-  chain_.clear();
-  sealed_ = used_;
-  if (block_ && block_->is_unique()) sealed_ = used_ = 0;
-  error_ = {};
 }
 
 }  // namespace violet::h1

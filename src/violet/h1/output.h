@@ -54,16 +54,44 @@ class Output {
     Failed,   // error() says why; a file that ends early is ErrorKind::Closed
   };
   // Adds what was written to `written`.
-  Flushed flush(net::Transport& transport, std::uint64_t& written) noexcept;
+  Flushed flush(net::Transport& transport, std::uint64_t& written) noexcept {
+    if (chain_.is_empty()) [[likely]] {
+      // Everything lies in one piece of the block: the usual answer.
+      const std::size_t wanted = used_ - sealed_;
+      if (wanted == 0) return Flushed::All;
+      const iovec piece{block_->data() + sealed_, wanted};
+      const ssize_t n = transport.write(&piece, 1);
+      if (n == static_cast<ssize_t>(wanted)) [[likely]] {
+        written += wanted;
+        sealed_ = used_;
+        rewind();
+        return Flushed::All;
+      }
+      if (const auto flushed = note_written(n, wanted, written); flushed != Flushed::All) return flushed;
+    }
+    return flush_chain(transport, written);
+  }
   [[nodiscard]] Error error() const noexcept { return error_; }
 
   // Drops everything; keeps the block for the next connection.
-  void clear() noexcept;
+  void clear() noexcept {
+    chain_.clear();
+    sealed_ = used_;
+    rewind();
+    error_ = {};
+  }
 
  private:
   static constexpr std::size_t kCopyMax = 1024;
   static constexpr int kPiecesMax = 64;
   void next_block();
+  // A block that nobody else holds starts again at its beginning. REQUIRES: nothing of it is waiting.
+  void rewind() noexcept {
+    if (block_ && block_->is_unique()) sealed_ = used_ = 0;
+  }
+  Flushed flush_chain(net::Transport& transport, std::uint64_t& written) noexcept;
+  // Accounts for what a write of `wanted` bytes answered. All: go on writing.
+  Flushed note_written(ssize_t n, std::size_t wanted, std::uint64_t& written) noexcept;
   // Turns the bytes copied since the last seal into a slice, so that another can follow.
   void seal();
 

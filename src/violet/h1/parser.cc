@@ -101,15 +101,16 @@ Verdict parse_section_end(const char*& p, const char* end) {
 
 // One field line, not the empty one, into `field`. Sets p behind its CRLF.
 [[gnu::always_inline]] inline Verdict parse_field(const char*& p, const char* end, http::Field& field) {
-  const char* colon = find_colon(p, end);
+  const char* colon = skip_name(p, end);
   if (colon >= end) [[unlikely]] {
     // No colon yet: only token characters can still become a name.
     return ascii::all_are({p, static_cast<std::size_t>(end - p)}, ascii::kToken) ? Verdict::More : Verdict::Bad;
   }
+  // White space before the colon, a folded line and a line without a colon (RFC 9112 §5.1, §5.2).
+  if (*colon != ':' || colon == p) return Verdict::Bad;
   field.name = {p, static_cast<std::size_t>(colon - p)};
-  field.id = http::find_field(field.name);
+  field.id = http::find_padded_field(field.name);
   field.is_sensitive = false;
-  // White space before the colon, a folded line and a line without a colon are no token (RFC 9112 §5.1, §5.2).
   if (field.id == FieldId::Other && !ascii::is_token(field.name)) return Verdict::Bad;
   const char* value = colon + 1;
   // Nearly always exactly one space.
@@ -163,68 +164,74 @@ struct Codings {
   }
 };
 
+// What the fields that frame a message or steer the connection say. The common head has a Host and none of the others.
 struct Control {
-  Codings codings;
+  enum Seen : unsigned { kHost = 1, kLength = 2, kCoding = 4, kClose = 8, kKeepAlive = 16, kUpgrade = 32, kUpgradeOption = 64 };
+  unsigned seen = 0;
   std::string_view host;
-  bool has_host = false;
-  bool says_close = false;
-  bool says_keep_alive = false;
-  bool says_upgrade = false;
-  bool has_upgrade = false;
+  std::uint64_t length = 0;
+  Codings codings;
+
+  [[nodiscard]] bool has(unsigned bits) const noexcept { return (seen & bits) == bits; }
 };
 
-// Looks at the fields that frame the message or steer the connection. False: malformed.
-bool note_field(const http::Field& field, Control& control, Framing& framing) {
+// False: malformed.
+bool note_field(const http::Field& field, Control& control) {
   switch (field.id) {
     case FieldId::Host:
-      if (control.has_host) return false;
-      control.has_host = true;
+      if (control.has(Control::kHost)) return false;
+      control.seen |= Control::kHost;
       control.host = field.value;
       return true;
     case FieldId::ContentLength:
       // A second line, even an equal one, is how smuggling begins (RFC 9112 §6.3).
-      if (framing.has_length) return false;
-      framing.has_length = true;
-      return parse_length(field.value, framing.content_length);
-    case FieldId::TransferEncoding: control.codings.add(field.value); return true;
+      if (control.has(Control::kLength)) return false;
+      control.seen |= Control::kLength;
+      return parse_length(field.value, control.length);
+    case FieldId::TransferEncoding:
+      control.seen |= Control::kCoding;
+      control.codings.add(field.value);
+      return true;
     case FieldId::Connection: {
       std::string_view rest = field.value;
       for (auto next = ascii::next_member(rest); !next.empty(); next = ascii::next_member(rest)) {
-        if (ascii::equal_folded(next, "close")) control.says_close = true;
-        if (ascii::equal_folded(next, "keep-alive")) control.says_keep_alive = true;
-        if (ascii::equal_folded(next, "upgrade")) control.says_upgrade = true;
+        if (ascii::equal_folded(next, "close")) control.seen |= Control::kClose;
+        if (ascii::equal_folded(next, "keep-alive")) control.seen |= Control::kKeepAlive;
+        if (ascii::equal_folded(next, "upgrade")) control.seen |= Control::kUpgradeOption;
       }
       return true;
     }
-    case FieldId::Upgrade: control.has_upgrade = true; return true;
+    case FieldId::Upgrade: control.seen |= Control::kUpgrade; return true;
     default: return true;
   }
 }
 
-// Everything that only the whole head can tell. Done, or Bad.
-Parsed finish_head(http::Head& head, const Control& control, Framing& framing, AuthorityMemo& memo, const char* end) {
+// Everything that only the whole head can tell. 0, or the status of a refusal.
+std::uint16_t finish_head(http::Head& head, const Control& control, Framing& framing, AuthorityMemo& memo) {
   const bool is_http10 = head.version == http::Version::Http10;
-  if (!control.has_host) {
-    // RFC 9112 §3.2: an HTTP/1.1 request has exactly one Host.
-    if (!is_http10) return bad();
-  } else if (!memo.knows(control.host)) {
-    if (!http::is_authority(control.host, true)) return bad();
-    memo.learn(control.host);
+  if (control.has(Control::kHost)) [[likely]] {
+    if (!memo.knows(control.host)) {
+      if (!http::is_authority(control.host, true)) return 400;
+      memo.learn(control.host);
+    }
+  } else if (!is_http10) {
+    return 400;  // an HTTP/1.1 request has exactly one Host (RFC 9112 §3.2)
   }
   // The authority of an absolute or authority-form target replaces Host (RFC 9112 §3.2.2).
   if (head.form == http::TargetForm::Origin || head.form == http::TargetForm::Asterisk) head.authority = control.host;
+  if (control.seen == Control::kHost && !is_http10) [[likely]] return 0;
 
-  if (const Codings& codings = control.codings; codings.count > 0) {
-    if (is_http10 || framing.has_length || !codings.ends_chunked || codings.chunked_count != 1) return bad();
-    if (codings.has_empty) return bad();
-    if (codings.count > 1) return bad(501);
+  framing.has_length = control.has(Control::kLength);
+  framing.content_length = control.length;
+  if (control.has(Control::kCoding)) {
+    const Codings& codings = control.codings;
+    if (is_http10 || framing.has_length || !codings.ends_chunked || codings.chunked_count != 1) return 400;
+    if (codings.count > 1) return 501;
     framing.is_chunked = true;
   }
-  // CONNECT has no content; what follows it belongs to the tunnel (RFC 9110 §9.3.6).
-  if (head.method == http::Method::Connect && framing.has_body()) return bad();
-  framing.keeps_alive = !control.says_close && (!is_http10 || control.says_keep_alive);
-  framing.wants_upgrade = control.has_upgrade && control.says_upgrade && !is_http10;
-  return done(end);
+  framing.keeps_alive = !control.has(Control::kClose) && (!is_http10 || control.has(Control::kKeepAlive));
+  framing.wants_upgrade = control.has(Control::kUpgrade | Control::kUpgradeOption) && !is_http10;
+  return 0;
 }
 
 }  // namespace
@@ -275,13 +282,14 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
       head.fields.pop_raw();
       break;
     }
-    if (!note_field(field, control, framing)) return bad();
+    if (!note_field(field, control)) return bad();
     verdict = Verdict::More;
   }
   if (verdict == Verdict::Bad) return bad();
   if (verdict == Verdict::More) return stop != end ? over(LimitId::field_bytes_max, 431) : more();
   head.raw = {line, static_cast<std::size_t>(p - line)};
-  return finish_head(head, control, framing, memo, p);
+  if (const std::uint16_t refusal = finish_head(head, control, framing, memo); refusal != 0) return bad(refusal);
+  return done(p);
 }
 
 namespace {

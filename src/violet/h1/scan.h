@@ -49,10 +49,11 @@ inline const char* skip_target(const char* p, const char* end) noexcept {
   });
 }
 
-// The first colon.
-inline const char* find_colon(const char* p, const char* end) noexcept {
+// The first colon, or byte that is not visible ASCII.
+inline const char* skip_name(const char* p, const char* end) noexcept {
   return detail::skip(p, end, [](__m128i bytes) {
-    return _mm_xor_si128(detail::equals(bytes, ':'), _mm_set1_epi8(-1));
+    const __m128i bad = _mm_or_si128(detail::equals(bytes, ':'), detail::equals(bytes, 0x7f));
+    return _mm_andnot_si128(bad, _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x20)));
   });
 }
 
@@ -71,8 +72,8 @@ inline const char* skip_field_value(const char* p, const char* end) noexcept {
 inline const char* skip_target(const char* p, const char* end) noexcept {
   return detail::skip_class(p, end, ascii::kTarget);
 }
-inline const char* find_colon(const char* p, const char* end) noexcept {
-  while (p < end && *p != ':') ++p;
+inline const char* skip_name(const char* p, const char* end) noexcept {
+  while (p < end && *p != ':' && *p > 0x20 && *p < 0x7f) ++p;
   return p;
 }
 

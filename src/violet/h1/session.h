@@ -149,6 +149,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void later() noexcept;
   void on_turn_end() noexcept;
   void close_gently() noexcept;
+  void fail(Error why) noexcept;
 
   // --- time, in session_read.cc
   void enter(Phase phase) noexcept;

@@ -113,7 +113,7 @@ void Session::read_into_partial() noexcept {
 void Session::received(Bytes bytes) noexcept {
   is_in_turn_ = true;
   process(bytes);
-  keep_rest(bytes);
+  if (!bytes.is_empty() || partial_) keep_rest(bytes);
   is_in_turn_ = false;
   settle();
 }
@@ -146,7 +146,14 @@ void Session::resume_input() {
 }
 
 bool Session::has_room_for_request() const noexcept {
-  return stream_count_ < limits().pipeline_max && (output_ == nullptr || output_->size() < limits().flush_bytes_max);
+  if (stream_count_ >= limits().pipeline_max) return false;
+  if (output_ != nullptr && output_->size() >= limits().flush_bytes_max) return false;
+  // Answers that are ready before their turn.
+  std::uint64_t unsent_bytes = 0;
+  for (const Stream* stream = first(); stream != nullptr; stream = streams_.next(*stream)) {
+    unsent_bytes += stream->body_.chain().size() + (stream->early_ != nullptr ? stream->early_->size() : 0);
+  }
+  return unsent_bytes < limits().unsent_bytes_max;
 }
 
 // Whether a head has begun to arrive. The empty line that some clients send behind a body is none (RFC 9112 §2.2): a
@@ -223,6 +230,7 @@ void Session::accept(Stream& stream) {
   stream.is_http10_ = head.version == http::Version::Http10;
   stream.is_connect_ = head.method == http::Method::Connect;
   if (!stream.framing_.keeps_alive) is_closing_ = true;
+  reading_.end();  // the next head has its own time
   const bool has_body = stream.framing_.has_body();
   if (has_body) {
     receiving_ = &stream;
@@ -406,11 +414,11 @@ void Session::enter(Phase phase) noexcept {
     case Phase::New: break;
     case Phase::Idle: reading_.begin(now(), limits().keep_alive_ms); break;
     case Phase::Head:
-      if (!is_same) reading_.begin(now(), limits().header_ms);
+      if (!is_same || !reading_.is_running()) reading_.begin(now(), limits().header_ms);
       break;
     case Phase::Body:
-      // The client's time runs only while we are willing to read.
-      if (!wants_to_read()) {
+      // The client's time runs only while we are willing to read, and not while it waits for our 100.
+      if (!wants_to_read() || receiving_->expects_continue_) {
         reading_.end();
       } else if (!is_same || !reading_.is_running()) {
         reading_.begin(now(), limits().body_grace_ms);

@@ -61,10 +61,12 @@ Address Stream::local_address() const noexcept {
 
 void Session::reset(Stream& stream, Error why) {
   if (first() == &stream) {
-    abort(why);
+    fail(why);
   } else {
     // Answers before this one are still owed to the client.
-    stream.is_reset_ = stream.is_started_ = true;
+    stream.reset_why_ = why ? why : Error(ErrorKind::Cancelled);
+    stream.is_started_ = true;
+    stream.is_answered_ = false;
     is_closing_ = true;
     later();
   }
@@ -195,8 +197,9 @@ void Session::turn_raw(Stream& stream) {
 // Sends what the first stream has.
 void Session::pump(Stream& stream) {
   VIOLET_ASSERT(first() == &stream);
-  if (stream.is_reset_) {
-    abort(Error(ErrorKind::Cancelled));
+  if (stream.reset_why_) {
+    flush();
+    if (!is_closed_ && !is_write_blocked_) abort(stream.reset_why_);
     return;
   }
   if (stream.early_ != nullptr) {
@@ -231,7 +234,7 @@ void Session::pull(Stream& stream) {
     if (stream.answer_.kind == Kind::Length && !stream.is_raw_) {
       // A promised length is kept to the byte: too much or too little ends the connection (RFC 9112 §6.3).
       if (chain.size() > stream.source_left_ || (verdict == Pull::End && chain.size() < stream.source_left_)) {
-        abort(Error(ErrorKind::Invalid));
+        fail(Error(ErrorKind::Invalid));
         return;
       }
       stream.source_left_ -= chain.size();
@@ -241,7 +244,7 @@ void Session::pull(Stream& stream) {
       case Pull::More: break;
       case Pull::Wait: stream.is_source_waiting_ = true; break;
       case Pull::End: end_answer(stream); return;
-      case Pull::Failed: abort(Error(ErrorKind::Handler)); return;
+      case Pull::Failed: fail(Error(ErrorKind::Handler)); return;
     }
   }
 }
@@ -342,6 +345,15 @@ void Session::later() noexcept {
 
 // Everything that follows from a change: order, kept input, writing, closing, interest, time.
 void Session::settle() noexcept {
+  if (phase_ == Phase::Idle && streams_.is_empty() && !partial_ && !is_closing_ && !is_closed_) [[likely]] {
+    // The usual turn of a kept connection: what came has been answered, and the transport is watched as it should be.
+    flush();
+    if (output_ == nullptr && !is_closed_) [[likely]] {
+      reading_.begin(now(), limits().keep_alive_ms);
+      if (!timer_.is_armed()) arm();
+      return;
+    }
+  }
   is_in_turn_ = true;
   for (;;) {
     advance();
@@ -403,6 +415,12 @@ void Session::close_gently() noexcept {
   transport_->want(true, false);
   enter(Phase::Lingering);
   arm();
+}
+
+// The answer under way cannot be completed. Answers before it, which may still be queued, are owed to the client.
+void Session::fail(Error why) noexcept {
+  flush();
+  abort(why);
 }
 
 void Session::abort(Error why) noexcept {

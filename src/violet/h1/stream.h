@@ -51,7 +51,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   bool is_answered_ = false;
   bool is_source_waiting_ = false;
   bool is_raw_ = false;           // after 101, or 2xx to CONNECT: bytes without framing
-  bool is_reset_ = false;         // to be reset when its turn comes
+  Error reset_why_;               // set: to be reset when its turn comes
   std::uint64_t source_left_ = 0;       // bytes the source still owes a Content-Length
   std::size_t owed_bytes_ = 0;          // handed up and not credited yet
   std::uint64_t discarded_bytes_ = 0;   // of the body, after the answer was complete

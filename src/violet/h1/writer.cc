@@ -115,7 +115,7 @@ char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Si
     p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
     if (is_final && !head.fields.has(FieldId::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
   }
-  if (is_final && !site.server_name.empty()) {
+  if (is_final && !site.server_name.empty() && !head.fields.has(FieldId::Server)) {
     p = put_literal(p, "Server: ");
     p = put(p, site.server_name);
     p = put_literal(p, "\r\n");

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace violet::http {
@@ -117,7 +118,62 @@ inline constexpr std::size_t kWireNameMax = 40;
 // The spelling HTTP/2 and HTTP/3 write, "content-type".
 std::string_view lower_name(FieldId id) noexcept;
 
-// Case-insensitive. A text that holds anything but the letters, digits and hyphens of a known name is Other.
+// Case-insensitive. A text that is no token is Other.
 FieldId find_field(std::string_view text) noexcept;
+// The same for parsers, inline. REQUIRES: not empty, only bytes from 0x21 to 0x7e, eight readable bytes from its start.
+FieldId find_padded_field(std::string_view text) noexcept;
+
+// ---- inline parts
+
+namespace detail {
+
+// A name's first and last eight bytes (the same ones when it is shorter) with bit 0x20 set, which folds case, and its
+// size; only the middle of names of more than 16 bytes is left out. Hashed with linear probing.
+struct FieldSlot {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::uint8_t size = 0;
+  std::uint8_t id = 0;
+};
+inline constexpr std::uint64_t kFieldCase = 0x2020202020202020u;
+inline constexpr std::size_t kFieldSlotCount = 512;
+struct FieldSlots {
+  FieldSlot at[kFieldSlotCount + 32];  // room to probe past the last hash
+};
+extern const FieldSlots kFieldSlots;
+
+constexpr std::size_t field_slot_of(std::uint64_t first, std::uint64_t last, std::size_t size) noexcept {
+  const std::uint64_t mixed = (first ^ (last << 7 | last >> 57) ^ size) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(mixed >> 55);
+}
+static_assert(kFieldSlotCount == std::size_t{1} << (64 - 55));
+
+bool is_middle_equal(std::string_view text, std::uint8_t id) noexcept;
+
+inline FieldId find_field(std::string_view text, std::uint64_t first, std::uint64_t last) noexcept {
+  first |= kFieldCase;
+  last |= kFieldCase;
+  for (const FieldSlot* slot = kFieldSlots.at + field_slot_of(first, last, text.size()); slot->id != 0; ++slot) {
+    if (slot->first == first && slot->last == last && slot->size == text.size() &&
+        (text.size() <= 16 || is_middle_equal(text, slot->id))) {
+      return static_cast<FieldId>(slot->id);
+    }
+  }
+  return FieldId::Other;
+}
+
+}  // namespace detail
+
+inline FieldId find_padded_field(std::string_view text) noexcept {
+  std::uint64_t first;
+  std::memcpy(&first, text.data(), 8);
+  if (text.size() < 8) {
+    first &= ~std::uint64_t{0} >> (64 - text.size() * 8);
+    return detail::find_field(text, first, first);
+  }
+  std::uint64_t last;
+  std::memcpy(&last, text.data() + text.size() - 8, 8);
+  return detail::find_field(text, first, last);
+}
 
 }  // namespace violet::http

@@ -69,7 +69,7 @@ template <class Match>
 std::size_t Fields::remove_if(Match match) noexcept {
   Field* kept = std::remove_if(begin(), end(), match);
   const auto gone = static_cast<std::size_t>(end() - kept);
-  count_ = static_cast<std::uint16_t>(count_ - gone);
+  count_ = static_cast<std::uint32_t>(count_ - gone);
   return gone;
 }
 
@@ -92,7 +92,7 @@ void Fields::move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept 
 }
 
 void Fields::grow() {
-  const auto capacity = static_cast<std::uint16_t>(capacity_ < 8 ? 16 : capacity_ * 2);
+  const std::uint32_t capacity = capacity_ < 8 ? 16 : capacity_ * 2;
   Field* data = arena_->array<Field>(capacity);
   std::uninitialized_copy(begin(), end(), data);
   data_ = data;

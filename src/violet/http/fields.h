@@ -26,7 +26,7 @@ struct Field {
 class Fields {
  public:
   // `first` is uninitialised room for `capacity` lines, more comes from the arena.
-  Fields(Arena& arena, Field* first, std::uint16_t capacity) noexcept
+  Fields(Arena& arena, Field* first, std::uint32_t capacity) noexcept
       : arena_(&arena), data_(first), capacity_(capacity) {}
   explicit Fields(Arena& arena) noexcept : Fields(arena, nullptr, 0) {}
   Fields(const Fields&) = delete;
@@ -87,7 +87,7 @@ class Fields {
   // Moves every text that lies in `raw` by `distance` bytes.
   void move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept;
   // No lines, and room at `first` again: what the arena gave is about to be reset.
-  void reset(Field* first, std::uint16_t capacity) noexcept {
+  void reset(Field* first, std::uint32_t capacity) noexcept {
     data_ = first;
     count_ = 0;
     capacity_ = capacity;
@@ -102,8 +102,8 @@ class Fields {
 
   Arena* arena_;
   Field* data_;
-  std::uint16_t count_ = 0;
-  std::uint16_t capacity_;
+  std::uint32_t count_ = 0;
+  std::uint32_t capacity_;
 };
 
 // Moves a text that lies in `raw` by `distance` bytes; others stay.

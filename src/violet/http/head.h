@@ -28,7 +28,7 @@ enum class Version : std::uint8_t { Http10 = 10, Http11 = 11, Http2 = 20, Http3 
 enum class TargetForm : std::uint8_t { Origin, Absolute, Authority, Asterisk };
 
 struct Head {
-  Head(Arena& arena, Field* first, std::uint16_t capacity) noexcept : fields(arena, first, capacity) {}
+  Head(Arena& arena, Field* first, std::uint32_t capacity) noexcept : fields(arena, first, capacity) {}
   explicit Head(Arena& arena) noexcept : fields(arena) {}
 
   Version version = Version::Http11;
