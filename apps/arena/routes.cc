@@ -1,0 +1,85 @@
+#include "routes.h"
+
+#include <charconv>
+#include <cstdint>
+#include <expected>
+#include <string_view>
+
+// What is wrong with a request whose parts are well-formed one by one.
+struct Wrong {
+  std::string_view why;
+};
+
+template <>
+struct violet::Respond<Wrong> {
+  static void send(violet::Exchange& exchange, Wrong wrong) {
+    exchange.refuse(violet::Error(violet::ErrorKind::Invalid), wrong.why);
+  }
+};
+
+namespace arena {
+namespace {
+
+using namespace violet;
+
+template <class T>
+using Checked = std::expected<T, Wrong>;
+
+std::unexpected<Wrong> wrong(std::string_view why) { return std::unexpected(Wrong{why}); }
+
+struct Sum {
+  std::int64_t a;
+  std::int64_t b;
+};
+
+Checked<std::int64_t> add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) return wrong("the sum does not fit into 64 bits");
+  return sum;
+}
+
+Checked<std::int64_t> add_body(Query<Sum> sum, Text body) {
+  std::int64_t more = 0;
+  const char* const end = body->data() + body->size();
+  const auto [at, error] = std::from_chars(body->data(), end, more);
+  if (error != std::errc() || at != end) return wrong("the body is not a whole number");
+  const Checked<std::int64_t> first = add(sum->a, sum->b);
+  return first ? add(*first, more) : first;
+}
+
+constexpr std::uint32_t kDelayMsMax = 10'000;
+
+Task<Checked<std::uint32_t>> delay(Path<std::uint32_t> ms) {
+  if (*ms > kDelayMsMax) co_return wrong("the delay is more than 10000 ms");
+  if (*ms > 0) {
+    // It fails when the client has left; there is nobody to tell then.
+    static_cast<void>(co_await sleep_ms(*ms));
+  }
+  co_return *ms;
+}
+
+// How many bytes were really read, whatever the head had announced.
+Task<Result<std::uint64_t>> count_upload(BodyStream body) {
+  std::uint64_t size = 0;
+  for (;;) {
+    Result<Slice> piece = co_await body.read();
+    if (!piece) co_return fail(piece.error());
+    if (piece->is_empty()) co_return size;
+    size += piece->size();
+  }
+}
+
+Slice echo(Bytes body) { return Slice::borrowed({reinterpret_cast<const char*>(body->data()), body->size()}); }
+
+}  // namespace
+
+void add_routes(Routes& routes) {
+  routes.get("/baseline11", [](Query<Sum> sum) { return add(sum->a, sum->b); });
+  routes.post("/baseline11", add_body);
+  routes.get("/pipeline", [] { return "ok"; });
+  routes.get("/delay/{ms}", delay);
+  routes.post("/echo", echo).body_max(16 << 20);
+  routes.post("/upload", count_upload).body_max(64 << 20);
+}
+
+}  // namespace arena
