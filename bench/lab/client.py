@@ -54,11 +54,11 @@ class Lockstep:
         data = b""
         while True:
             data += self._some(each)
-            match = re.fullmatch(rb"(HTTP/1\.1 200 .*\r\nContent-Length: (\d+)\r\n.*?\r\n\r\n|HTTP.*?\r\n\r\n)(.*)", data,
-                                 re.DOTALL | re.IGNORECASE)  # fmt: skip
-            if match and not match[2]:
+            head, end, body = data.partition(b"\r\n\r\n")
+            length = re.search(rb"\r\ncontent-length: (\d+)", head, re.IGNORECASE)
+            if end and not (length and head.startswith(b"HTTP/1.1 200 ")):
                 raise LabError(f"not a 200 with a length: {data[:60]!r}")
-            if match and len(match[3]) >= int(match[2]):
+            if end and len(body) >= int(length[1]):
                 return data
 
     @staticmethod

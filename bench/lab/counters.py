@@ -1,5 +1,6 @@
 """Counters that do not depend on the hour: instructions, heap calls and system calls a request."""
 
+import dataclasses
 import json
 import pathlib
 import re
@@ -71,13 +72,21 @@ def control(pid, *words):
         raise LabError(f"callgrind_control {' '.join(words)}: {(done.stderr or done.stdout).strip()[-200:]}")
 
 
+def without_debug_information(arm, folder):
+    """The same arm as a copy that valgrind can load: it gives up on some of what newer compilers write."""
+    copy = folder / pathlib.Path(arm.command[0]).name
+    subprocess.run(["strip", "--strip-debug", "-o", str(copy), arm.command[0]], check=True, timeout=60)
+    return dataclasses.replace(arm, command=[str(copy), *arm.command[1:]])
+
+
 def instructions(arm, core, requests):
     """Of each case the readings of two runs; a first one, in which code is translated and linked, is dropped."""
     results = []
     with tempfile.TemporaryDirectory(prefix="violet-bench-callgrind-") as name:
         folder = pathlib.Path(name)
         prefix = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/out"]
-        with arm.start(core, prefix, start_seconds=CALLGRIND_SECONDS_MAX) as server:
+        copy = without_debug_information(arm, folder)
+        with copy.start(core, prefix, start_seconds=CALLGRIND_SECONDS_MAX) as server:
             for case in applicable(arm):
                 _, _, request, connections, depth, _, _ = case
                 with Lockstep(server.port, connections) as client:
