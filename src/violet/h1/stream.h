@@ -42,6 +42,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   Framing framing_;
   ChunkBudget chunk_budget_;
   AnswerFraming answer_;
+  bool is_plain_ = false;         // HTTP/1.1, kept alive, no HEAD, no CONNECT, no upgrade: nothing special to answer
   bool is_head_request_ = false;
   bool is_http10_ = false;
   bool is_connect_ = false;
