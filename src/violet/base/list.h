@@ -52,6 +52,7 @@ class List {
 
   [[nodiscard]] bool is_empty() const noexcept { return head_.next_ == &head_; }
   [[nodiscard]] T* front() const noexcept { return is_empty() ? nullptr : element(head_.next_); }
+  [[nodiscard]] bool is_front(const T& item) const noexcept { return head_.next_ == static_cast<const Node*>(&item); }
   [[nodiscard]] T* back() const noexcept { return is_empty() ? nullptr : element(head_.previous_); }
   // The element after `item`, nullptr at the end.
   [[nodiscard]] T* next(const T& item) const noexcept {

@@ -130,6 +130,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   // --- session_write.cc
   Stream& open_stream();
   void drop_stream(Stream& stream) noexcept;
+  bool answer_plain(Stream& stream, const http::Head& head, Body& body);
   void begin_answer(Stream& stream, const http::Head& head, Body& body);
   [[nodiscard]] AnswerFraming frame_answer(const Stream& stream, const http::Head& head, const Body& body) noexcept;
   void turn_raw(Stream& stream);

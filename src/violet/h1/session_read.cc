@@ -231,6 +231,8 @@ void Session::accept(Stream& stream) {
   stream.is_connect_ = head.method == http::Method::Connect;
   if (!stream.framing_.keeps_alive) is_closing_ = true;
   reading_.end();  // the next head has its own time
+  stream.is_plain_ = stream.framing_.keeps_alive && !stream.framing_.wants_upgrade && !stream.is_http10_ &&
+                     !stream.is_head_request_ && !stream.is_connect_;
   const bool has_body = stream.framing_.has_body();
   if (has_body) {
     receiving_ = &stream;
@@ -248,7 +250,7 @@ void Session::accept(Stream& stream) {
   if (is_closed_) return;
   if (!has_body && !stream.is_raw_ && input_ != Input::Undecided) stream.receiver_->on_end(nullptr);
   if (is_closed_) return;
-  if (stream.is_done() && first() == &stream) {
+  if (stream.is_done() && streams_.is_front(stream)) {
     retire(stream);
   } else if (!stream.is_received_ && stream.exchange_ != nullptr) {
     // The body is still coming; the head must not count on the block that will be read into next.
@@ -351,7 +353,7 @@ void Session::end_body(const http::Fields* trailers) {
   stream.is_received_ = true;
   reading_.end();
   stream.receiver_->on_end(trailers);
-  if (!is_closed_ && stream.is_done() && first() == &stream) retire(stream);
+  if (!is_closed_ && stream.is_done() && streams_.is_front(stream)) retire(stream);
 }
 
 // --- what is wrong

@@ -27,7 +27,7 @@ void Stream::inform(const http::Head& head) {
 
 void Stream::start(const http::Head& head, Body&& body) {
   if (is_started_ || session_.is_closed_) return;
-  session_.begin_answer(*this, head, body);
+  if (!session_.answer_plain(*this, head, body)) session_.begin_answer(*this, head, body);
 }
 
 void Stream::wake() {
@@ -130,6 +130,20 @@ AnswerFraming Session::frame_answer(const Stream& stream, const http::Head& head
   return framing;
 }
 
+// The usual answer: 200 with a small body to a plain request whose turn it is. One piece, nothing to decide.
+bool Session::answer_plain(Stream& stream, const http::Head& head, Body& body) {
+  const Chain& chain = body.chain();
+  if (!stream.is_plain_ || !stream.is_received_ || is_closing_ || head.status != 200 || body.source() != nullptr ||
+      chain.count() != 1 || chain.size() > kJoinMax || chain.begin()->is_file() || !streams_.is_front(stream) ||
+      shared_.site.is_draining) {
+    return false;
+  }
+  stream.is_started_ = stream.is_answered_ = true;
+  write_head(output(), head, AnswerFraming{.length = chain.size()}, shared_.site, chain.begin()->text());
+  answer_now();
+  return true;
+}
+
 void Session::begin_answer(Stream& stream, const http::Head& head, Body& body) {
   stream.is_started_ = true;
   const bool is_switch = (head.status == 101 && stream.framing_.wants_upgrade) ||
@@ -156,7 +170,7 @@ void Session::begin_answer(Stream& stream, const http::Head& head, Body& body) {
       if (partial_) is_paused_ = true;
     }
   }
-  const bool is_first = first() == &stream;
+  const bool is_first = streams_.is_front(stream);
   const bool has_no_body = !is_switch && (stream.is_head_request_ || http::is_bodyless(head.status));
   Chain& chain = body.chain();
   if (is_first && body.source() == nullptr && stream.answer_.kind == Kind::Length && !has_no_body &&
@@ -266,7 +280,7 @@ void Session::end_answer(Stream& stream) {
     input_ = Input::Closed;
     return;
   }
-  if (first() == &stream && stream.answer_.kind == Kind::Chunked && !stream.is_head_request_) {
+  if (stream.answer_.kind == Kind::Chunked && streams_.is_front(stream) && !stream.is_head_request_) {
     Source* source = stream.body_.source();
     write_last_chunk(output(), source != nullptr ? source->trailers() : nullptr);
   }
@@ -308,7 +322,7 @@ Output& Session::output() {
 }
 
 Output& Session::output_of(Stream& stream) {
-  if (first() == &stream) return output();
+  if (streams_.is_front(stream)) return output();
   if (stream.early_ == nullptr) stream.early_ = &shared_.take_output();
   return *stream.early_;
 }
