@@ -407,6 +407,77 @@ TEST(TaskRoot, DeadlineStopsWithTimeout) {
   EXPECT_EQ(loop.timers().next_due(), TimerWheel::kNever);
 }
 
+TEST(TaskRoot, TheFirstReasonAndTheNearerDeadlineStay) {
+  Loop loop;
+  Loop::Scope scope(loop);
+  Box box;
+  auto pause = [&]() -> Task<> { co_await box.receive(); };
+  auto body = [&]() -> Task<> { (void)co_await shielded(pause(), 100'000); };
+  TaskRoot root;
+  root.set_deadline(loop.now_ms() + 5'000);
+  root.set_deadline(loop.now_ms() + 9'000);
+  EXPECT_EQ(root.deadline_ms(), loop.now_ms() + 5'000);
+  root.start(body(), [](Outcome<void>&&) noexcept {});
+  root.stop(ErrorKind::Closed);
+  root.stop(ErrorKind::Timeout);
+  EXPECT_EQ(root.why().kind(), ErrorKind::Closed);
+  EXPECT_TRUE(root.is_active());
+}
+
+TEST(TaskRoot, LeavesNothingBehindWhenItEnds) {
+  Loop loop;
+  Loop::Scope scope(loop);
+  Box box;
+  static int call_count;
+  call_count = 0;
+  StopCallback callback([](StopCallback&, Error) noexcept { ++call_count; });
+  auto body = [&]() -> Task<> {
+    this_task().on_stop(callback);
+    co_await box.receive();
+  };
+  TaskRoot root;
+  root.set_deadline(loop.now_ms() + 5'000);
+  root.start(body(), [](Outcome<void>&&) noexcept {});
+  EXPECT_NE(loop.timers().next_due(), TimerWheel::kNever);
+  box.put();
+  EXPECT_FALSE(root.is_active());
+  EXPECT_EQ(loop.timers().next_due(), TimerWheel::kNever);
+  root.stop(ErrorKind::Closed);
+  EXPECT_EQ(call_count, 0);
+}
+
+TEST(TaskRoot, ResetTakesAWokenChainOutOfTheReadyOnes) {
+  Loop loop;
+  Loop::Scope scope(loop);
+  Box box;
+  bool has_run = false;
+  auto body = [&]() -> Task<> {
+    co_await box.receive();
+    has_run = true;
+  };
+  TaskRoot root;
+  root.start(body(), [](Outcome<void>&&) noexcept {});
+  {
+    ResumeBatch batch;
+    box.put();
+    root.reset();
+  }
+  EXPECT_FALSE(has_run);
+}
+
+TEST(TaskRoot, AChainThatIgnoresItsStopInGroupsIsAbandonedToo) {
+  Loop loop;
+  Loop::Scope scope(loop);
+  auto body = []() -> Task<> {
+    for (;;) co_await when_all(number(1), number(2));
+  };
+  TaskRoot root;
+  root.stop(ErrorKind::Closed);
+  ErrorKind kind = ErrorKind::None;
+  root.start(body(), [&kind](Outcome<void>&& end) noexcept { kind = end.error().kind(); });
+  EXPECT_EQ(kind, ErrorKind::Closed);
+}
+
 TEST(TaskRoot, ATaskThatDoesNotWaitArmsNoTimer) {
   Loop loop;
   Loop::Scope scope(loop);

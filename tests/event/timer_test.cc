@@ -81,6 +81,21 @@ TEST(TimerWheel, NeverIsAnAllowedDueTime) {
   EXPECT_TRUE(never.is_armed());
 }
 
+TEST(TimerWheel, AClockThatGoesBackwardsCountsAsStanding) {
+  TimerWheel wheel(0);
+  std::vector<int> fired;
+  Probe timer(&fired, 1);
+  Probe later(&fired, 2);
+  wheel.advance(5'000);
+  wheel.advance(10);
+  wheel.arm(timer, 4'999);
+  wheel.arm(later, 5'001);
+  wheel.advance(20);
+  EXPECT_EQ(fired, std::vector<int>{1});
+  wheel.advance(5'001);
+  EXPECT_EQ(fired, (std::vector<int>{1, 2}));
+}
+
 TEST(TimerWheel, WhatIsDueAlreadyFiresInTheNextAdvance) {
   TimerWheel wheel(100);
   std::vector<int> fired;

@@ -46,7 +46,6 @@ void TimerWheel::advance(std::uint64_t now_ms) noexcept {
   std::uint64_t start_ms = 0;
   while (first_slot(level, slot, start_ms) && start_ms <= now_ms) {
     if (start_ms > now_ms_) now_ms_ = start_ms;
-    used_[level] &= ~(std::uint64_t{1} << slot);
     Slot taken;
     taken.splice_back(slots_[level][slot]);
     if (level == 0) {
