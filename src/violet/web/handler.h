@@ -121,7 +121,7 @@ class Arguments {
 
   void bind(Binding& binding) {
     std::size_t at = 0;
-    std::size_t path_at = 0;
+    [[maybe_unused]] std::size_t path_at = 0;
     ((Extract<P>::bind(binding, slots_[at], path_at), ++at, path_at += Extract<P>::takes_path_value), ...);
   }
   template <class F>
