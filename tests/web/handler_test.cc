@@ -306,8 +306,7 @@ TEST(HandlerTask, CleansUpAfterTheClientHasLeft) {
   server.router.get("/", [&]() -> Task<std::string> {
     static_cast<void>(co_await sleep_ms(60'000));
     auto undoing = undo();
-    auto shield = shielded(std::move(undoing), 1'000);
-    static_cast<void>(co_await std::move(shield));
+    static_cast<void>(co_await shielded(std::move(undoing), 1'000));
     co_return "late";
   });
   const Loop::Scope scope(server.loop);

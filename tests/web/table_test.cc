@@ -398,7 +398,9 @@ TEST(RouteTable, TenThousandRandomRoutesAgreeWithANaiveMatcher) {
     const Pattern pattern = parse(found->pattern);
     std::size_t value = 0;
     for (std::size_t at = 0; at < pattern.segments.size(); ++at) {
-      if (pattern.segments[at].kind == Segment::Kind::Param) ASSERT_EQ(routes.values[value++], parts[at]);
+      if (pattern.segments[at].kind == Segment::Kind::Param) {
+        ASSERT_EQ(routes.values[value++], parts[at]);
+      }
       if (pattern.segments[at].kind == Segment::Kind::Rest) {
         std::string rest = parts[at];
         for (std::size_t j = at + 1; j < parts.size(); ++j) rest += "/" + parts[j];
@@ -429,7 +431,9 @@ TEST(RouteTable, OrderOfRegistrationDoesNotMatter) {
       const Endpoint* a = first.find(path);
       const Endpoint* b = second.find(path);
       ASSERT_EQ(a != nullptr, b != nullptr) << path;
-      if (a != nullptr) ASSERT_EQ(a->pattern, b->pattern) << path;
+      if (a != nullptr) {
+        ASSERT_EQ(a->pattern, b->pattern) << path;
+      }
     }
   }
 }
