@@ -15,6 +15,7 @@ enum Class : std::uint8_t {
   kTarget = 4,      // allowed in a request target: visible ASCII but `"`, `#`, `<`, `>`
   kDigit = 8,
   kHex = 16,
+  kQueryMark = 64,  // '=', '&', '%', '+': what a query is split and decoded at
   kHost = 32,       // reg-name and IPv6 literal characters, ':' and '%' included (RFC 3986 §3.2.2)
 };
 
@@ -40,6 +41,7 @@ constexpr Table make_table() {
   }
   set("!#$%&'*+-.^_`|~", kToken);
   set("-._~!$&'()*+,;=:%[]", kHost);
+  set("=&%+", kQueryMark);
   return table;
 }
 inline constexpr Table kTable = make_table();

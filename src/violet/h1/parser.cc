@@ -206,19 +206,20 @@ bool note_field(const http::Field& field, Control& control) {
   }
 }
 
+// The authority of an absolute or authority-form target replaces Host (RFC 9112 §3.2.2).
+void set_authority(http::Head& head, std::string_view host) {
+  if (head.form == http::TargetForm::Origin || head.form == http::TargetForm::Asterisk) head.authority = host;
+}
+
 // Everything that only the whole head can tell. 0, or the status of a refusal.
-std::uint16_t finish_head(http::Head& head, const Control& control, Framing& framing, AuthorityMemo& memo) {
+std::uint16_t finish_head(http::Head& head, const Control& control, Framing& framing) {
   const bool is_http10 = head.version == http::Version::Http10;
   if (control.has(Control::kHost)) [[likely]] {
-    if (!memo.knows(control.host)) {
-      if (!http::is_authority(control.host, true)) return 400;
-      memo.learn(control.host);
-    }
+    if (!http::is_authority(control.host, true)) return 400;
   } else if (!is_http10) {
     return 400;  // an HTTP/1.1 request has exactly one Host (RFC 9112 §3.2)
   }
-  // The authority of an absolute or authority-form target replaces Host (RFC 9112 §3.2.2).
-  if (head.form == http::TargetForm::Origin || head.form == http::TargetForm::Asterisk) head.authority = control.host;
+  set_authority(head, control.host);
   if (control.seen == Control::kHost && !is_http10) [[likely]] return 0;
 
   framing.has_length = control.has(Control::kLength);
@@ -237,7 +238,7 @@ std::uint16_t finish_head(http::Head& head, const Control& control, Framing& fra
 }  // namespace
 
 Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing,
-                  AuthorityMemo& memo) {
+                  Memory memory) {
   const char* p = begin;
   while (p < end && *p == '\r') [[unlikely]] {
     if (p + 1 == end) return more();
@@ -264,9 +265,26 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   ++p;
   if (const Verdict verdict = parse_version(p, stop, head, status); verdict != Verdict::Done) return line_verdict(verdict);
   head.scheme = head.protocol = {};
-  if (!http::split_target(head)) return bad();
+  if (head.method != http::Method::Connect && *target == '/') [[likely]] {
+    const char* const mark = find_question(target, target + head.target.size());
+    const char* const target_end = target + head.target.size();
+    head.form = http::TargetForm::Origin;
+    head.path = {target, static_cast<std::size_t>((mark < target_end ? mark : target_end) - target)};
+    head.query = mark < target_end ? std::string_view(mark + 1, static_cast<std::size_t>(target_end - mark - 1))
+                                   : std::string_view{};
+  } else if (!http::split_target(head)) {
+    return bad();
+  }
 
   const char* fields = p;
+  const bool is_memorable = memory.sections != nullptr && head.version == http::Version::Http11;
+  if (is_memorable) {
+    if (const std::size_t size = memory.sections->recall(fields, end, *memory.hint, head, framing); size != 0) {
+      p += size;
+      head.raw = {line, static_cast<std::size_t>(p - line)};
+      return done(p);
+    }
+  }
   stop = is_over(fields, end, limits.field_bytes_max) ? fields + limits.field_bytes_max : end;
   Control control;
   Verdict verdict = Verdict::More;
@@ -288,8 +306,60 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   if (verdict == Verdict::Bad) return bad();
   if (verdict == Verdict::More) return stop != end ? over(LimitId::field_bytes_max, 431) : more();
   head.raw = {line, static_cast<std::size_t>(p - line)};
-  if (const std::uint16_t refusal = finish_head(head, control, framing, memo); refusal != 0) return bad(refusal);
+  if (const std::uint16_t refusal = finish_head(head, control, framing); refusal != 0) return bad(refusal);
+  if (is_memorable) {
+    memory.sections->learn({fields, static_cast<std::size_t>(p - fields)}, control.host, head, framing, *memory.hint);
+  }
   return done(p);
+}
+
+std::size_t SectionMemo::recall(const char* begin, const char* end, Hint hint, http::Head& head,
+                                Framing& framing) const noexcept {
+  if (hint.slot == kNone) return 0;
+  const Section& section = sections_[hint.slot];
+  const std::size_t size = section.bytes;
+  if (static_cast<std::size_t>(end - begin) < size || std::memcmp(begin, section.text, size) != 0) return 0;
+  for (std::size_t i = 0; i < section.line_count; ++i) {
+    const Line& line = section.lines[i];
+    http::Field& field = head.fields.push_raw();
+    field.name = {begin + line.name, line.name_bytes};
+    field.value = {begin + line.value, line.value_bytes};
+    field.id = line.id;
+    field.is_sensitive = false;
+  }
+  framing = section.framing;
+  set_authority(head, {begin + section.host, section.host_bytes});
+  return size;
+}
+
+void SectionMemo::learn(std::string_view section, std::string_view host, const http::Head& head,
+                        const Framing& framing, Hint& hint) noexcept {
+  const bool comes_again = section.size() == hint.bytes;
+  hint.bytes = section.size() <= kBytesMax ? static_cast<std::uint16_t>(section.size()) : 0;
+  hint.slot = kNone;
+  if (!comes_again || hint.bytes == 0 || head.fields.count() > kLinesMax) return;
+  if (sections_ == nullptr) sections_ = std::make_unique_for_overwrite<Section[]>(kSlots);
+  // Connections of one client share a slot.
+  std::uint64_t hash = section.size();
+  for (std::size_t i = 0; i + 8 <= section.size(); i += 8) {
+    hash = (hash ^ load_word(section.data() + i)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  hint.slot = static_cast<std::uint8_t>(hash % kSlots);
+  Section& place = sections_[hint.slot];
+  if (place.bytes == section.size() && std::memcmp(place.text, section.data(), section.size()) == 0) return;
+  const auto offset = [&section](std::string_view text) { return static_cast<std::uint16_t>(text.data() - section.data()); };
+  place.bytes = hint.bytes;
+  place.host = host.data() == nullptr ? 0 : offset(host);
+  place.host_bytes = static_cast<std::uint16_t>(host.size());
+  place.framing = framing;
+  place.line_count = static_cast<std::uint8_t>(head.fields.count());
+  Line* line = place.lines;
+  for (const http::Field& field : head.fields) {
+    *line++ = {offset(field.name), static_cast<std::uint16_t>(field.name.size()), offset(field.value),
+               static_cast<std::uint16_t>(field.value.size()), field.id};
+  }
+  std::memcpy(place.text, section.data(), section.size());
 }
 
 namespace {

@@ -11,7 +11,7 @@
 // exactly "chunked" or that meets Content-Length or HTTP/1.0, Host that is missing, doubled or malformed.
 
 #include <cstdint>
-#include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "violet/core/limits.h"
@@ -43,32 +43,60 @@ struct Parsed {
   const char* end = nullptr;       // of Done: behind what was parsed
 };
 
-// The authority that was found good last: a loop sees the same few all day.
-class AuthorityMemo {
+// SectionMemo: field sections that came before, with what was found in them. A client sends the same fields with nearly
+// every request of a connection, so comparing with the last section is mostly all the parsing there is to do. What is
+// remembered are offsets: the texts of a head are always views into the bytes of its own request.
+class SectionMemo {
  public:
-  [[nodiscard]] bool knows(std::string_view text) const noexcept {
-    return text.size() == size_ && size_ != 0 && std::memcmp(text.data(), text_, size_) == 0;
-  }
-  void learn(std::string_view text) noexcept {
-    if (text.size() > sizeof text_) return;
-    std::memcpy(text_, text.data(), text.size());
-    size_ = text.size();
-  }
+  // What one connection knows about its last section.
+  struct Hint {
+    std::uint16_t bytes = 0;  // of the section, 0 before the first
+    std::uint8_t slot = kNone;
+  };
+
+  // Whether [begin, end) starts with the section that the hint names; if so its lines are added to `head`, and framing
+  // and authority are set. Returns its size, 0 when it is another one.
+  std::size_t recall(const char* begin, const char* end, Hint hint, http::Head& head, Framing& framing) const noexcept;
+  // Remembers a section of an HTTP/1.1 request that was parsed into `head` and `framing`, when the connection's last one
+  // was of the same size (so that clients which never repeat themselves cost nothing).
+  void learn(std::string_view section, std::string_view host, const http::Head& head, const Framing& framing,
+             Hint& hint) noexcept;
 
  private:
-  std::size_t size_ = 0;
-  char text_[64];
+  static constexpr std::uint8_t kNone = 255;
+  static constexpr std::size_t kSlots = 32;
+  static constexpr std::size_t kBytesMax = 704;
+  static constexpr std::size_t kLinesMax = 20;
+  struct Line {
+    std::uint16_t name;
+    std::uint16_t name_bytes;
+    std::uint16_t value;
+    std::uint16_t value_bytes;
+    http::FieldId id;
+  };
+  struct Section {
+    std::uint16_t bytes = 0;
+    std::uint16_t host = 0;
+    std::uint16_t host_bytes = 0;
+    std::uint8_t line_count = 0;
+    Framing framing;
+    Line lines[kLinesMax];
+    char text[kBytesMax];
+  };
+  std::unique_ptr<Section[]> sections_;  // made when the first one is learned
+};
+
+// What speeds up the parsing of a connection's heads without changing its result.
+struct Memory {
+  SectionMemo* sections = nullptr;  // the loop's
+  SectionMemo::Hint* hint = nullptr;  // the connection's
 };
 
 // REQUIRES: kScanPadding readable bytes behind `end`; `head` without field lines, `framing` new. Everything of a request
 // in `head` is written when the answer is Done; on Bad what was understood so far.
 // Empty lines before the request line are skipped (RFC 9112 §2.2).
 Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing,
-                  AuthorityMemo& memo);
-inline Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing) {
-  AuthorityMemo memo;
-  return parse_head(begin, end, limits, head, framing, memo);
-}
+                  Memory memory = {});
 
 // A chunk's size line, "1a;name=value\r\n" (RFC 9112 §7.1). Extensions are checked and ignored.
 struct ChunkLine {

@@ -57,6 +57,13 @@ inline const char* skip_name(const char* p, const char* end) noexcept {
   });
 }
 
+// The first question mark.
+inline const char* find_question(const char* p, const char* end) noexcept {
+  return detail::skip(p, end, [](__m128i bytes) {
+    return _mm_xor_si128(detail::equals(bytes, '?'), _mm_set1_epi8(-1));
+  });
+}
+
 #else
 
 namespace detail {
@@ -74,6 +81,11 @@ inline const char* skip_target(const char* p, const char* end) noexcept {
 }
 inline const char* skip_name(const char* p, const char* end) noexcept {
   while (p < end && *p != ':' && *p > 0x20 && *p < 0x7f) ++p;
+  return p;
+}
+
+inline const char* find_question(const char* p, const char* end) noexcept {
+  while (p < end && *p != '?') ++p;
   return p;
 }
 

@@ -44,6 +44,10 @@ struct Shared {
   }
   void give_output(Output& output) noexcept {
     output.clear();
+    give_empty_output(output);
+  }
+  // REQUIRES: everything in it was written.
+  void give_empty_output(Output& output) noexcept {
     if (spare_output_ == nullptr) {
       spare_output_ = &output;
     } else {
@@ -55,7 +59,7 @@ struct Shared {
   BlockPool blocks;
   ReadBlock input;
   Pool<Stream> streams{1024};
-  AuthorityMemo authority;
+  SectionMemo sections;
 
  private:
   Pool<Output> outputs_{16};
@@ -179,6 +183,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   bool is_peer_done_ = false;    // end of stream was read
   Error why_;
 
+  SectionMemo::Hint section_hint_;
   std::uint16_t stream_count_ = 0;
   std::uint32_t partial_begin_ = 0;
   std::uint32_t partial_end_ = 0;

@@ -206,7 +206,8 @@ bool Session::process_head(Bytes& bytes) {
   }
   Stream& stream = open_stream();
   const Parsed parsed =
-      parse_head(bytes.begin, bytes.end, limits(), stream.exchange_->request(), stream.framing_, shared_.authority);
+      parse_head(bytes.begin, bytes.end, limits(), stream.exchange_->request(), stream.framing_,
+                 {&shared_.sections, &section_hint_});
   if (parsed.verdict == Verdict::More) {
     drop_stream(stream);
     return false;

@@ -334,7 +334,7 @@ void Session::flush() noexcept {
   switch (output_->flush(*transport_, written)) {
     case Output::Flushed::All:
       writing_.end();
-      shared_.give_output(*std::exchange(output_, nullptr));
+      shared_.give_empty_output(*std::exchange(output_, nullptr));
       break;
     case Output::Flushed::Blocked:
       is_write_blocked_ = true;

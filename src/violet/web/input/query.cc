@@ -1,5 +1,6 @@
 #include "violet/web/input/query.h"
 
+#include "violet/base/ascii.h"
 #include "violet/http/target.h"
 
 #include <cstring>
@@ -20,20 +21,30 @@ struct Pair {
 bool next(const char*& at, const char* end, Pair& out) noexcept {
   while (at < end && *at == '&') ++at;
   if (at == end) return false;
-  const char* start = at;
+  const char* const start = at;
   const char* equals = nullptr;
   bool is_encoded = false;
-  for (; at < end && *at != '&'; ++at) {
-    if (*at == '=' && equals == nullptr) equals = at;
-    is_encoded |= *at == '%' || *at == '+';
+  for (;; ++at) {
+    while (at < end && !ascii::is(*at, ascii::kQueryMark)) ++at;
+    if (at == end || *at == '&') break;
+    if (*at == '=') {
+      if (equals == nullptr) equals = at;
+    } else {
+      is_encoded = true;
+    }
   }
   out.is_encoded = is_encoded;
   out.has_value = equals != nullptr;
-  const char* name_end = equals != nullptr ? equals : at;
-  out.name = {start, static_cast<std::size_t>(name_end - start)};
-  out.value =
-      equals != nullptr ? std::string_view(equals + 1, static_cast<std::size_t>(at - equals - 1)) : std::string_view{};
+  out.name = {start, static_cast<std::size_t>((equals != nullptr ? equals : at) - start)};
+  out.value = equals != nullptr ? std::string_view(equals + 1, static_cast<std::size_t>(at - equals - 1))
+                                : std::string_view{};
   return true;
+}
+
+// Names are short and mostly differ in size or first letter.
+bool is_same(std::string_view known, std::string_view name) noexcept {
+  return known.size() == name.size() && !name.empty() && known.front() == name.front() &&
+         (name.size() == 1 || std::memcmp(known.data(), name.data(), name.size()) == 0);
 }
 
 void fail(Fetch& fetch, std::string_view name, const std::string& what) { fetch.fail("query field", name, what); }
@@ -54,7 +65,7 @@ void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, st
       pair.name = *name;
     }
     std::size_t index = 0;
-    while (index < shape.count && shape.names[index] != pair.name) ++index;
+    while (index < shape.count && !is_same(shape.names[index], pair.name)) ++index;
     if (index == shape.count) continue;
     const QueryField& field = shape.fields[index];
     const std::uint32_t bit = std::uint32_t{1} << index;
@@ -69,7 +80,8 @@ void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, st
       pair.value = *value;
     }
     if (field.type.kind == ValueType::Kind::Bool && !pair.has_value) pair.value = "true";
-    if (!set_value(field.type, pair.value, field.place(members[index]))) [[unlikely]] {
+    void* const place = field.place == nullptr ? members[index] : field.place(members[index]);
+    if (!set_value(field.type, pair.value, place)) [[unlikely]] {
       fail(fetch, pair.name, "has to be " + describe(field.type));
     }
   }

@@ -46,7 +46,7 @@ namespace web {
 struct QueryField {
   ValueType type;
   bool is_many = false;
-  // Where the value goes: for an optional or a vector a new element.
+  // Where the value goes, if not into the member itself: for an optional or a vector a new element.
   void* (*place)(void* member) = nullptr;
 };
 
@@ -55,7 +55,7 @@ struct QueryMember {
   static_assert(Value<M>,
                 "violet: a member of Query<T> is an integer, a floating-point number, bool, std::string_view, "
                 "std::string, or a std::optional or std::vector of those");
-  static constexpr QueryField field{value_type<M>(), false, [](void* member) { return member; }};
+  static constexpr QueryField field{value_type<M>(), false, nullptr};
 };
 template <class M>
   requires Value<M>

@@ -56,6 +56,17 @@ void store(std::uint64_t value, std::uint8_t size, void* out) noexcept {
 }  // namespace
 
 bool set_value(ValueType type, std::string_view text, void* out) {
+  // The common number: at most nine digits into an integer that holds them all.
+  if (type.size >= 4 && text.size() <= 9 && (type.kind == ValueType::Kind::Signed || type.kind == ValueType::Kind::Unsigned)) {
+    std::uint64_t value = 0;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    while (at < end && static_cast<unsigned>(*at - '0') <= 9) value = value * 10 + static_cast<unsigned>(*at++ - '0');
+    if (at == end && !text.empty()) [[likely]] {
+      store(value, type.size, out);
+      return true;
+    }
+  }
   switch (type.kind) {
     case ValueType::Kind::None: return false;
     case ValueType::Kind::Signed: {
