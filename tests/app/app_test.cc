@@ -134,6 +134,35 @@ TEST(AppSettings, AreUsed) {
   EXPECT_NE(app.test().get("/").text().find("called twice"), std::string::npos);
 }
 
+TEST(AppErrors, NameTheLimitThatTheRouteHasSet) {
+  App app;
+  app.post("/small", [](Text text) { return *text; }).body_max(4);
+  EXPECT_EQ(app.test().post("/small", "12345").text(), "413 Content Too Large\nlimit body_bytes_max = 4\n");
+}
+
+TEST(AppStart, TellsWhereItListens) {
+  App app = make_app();
+  std::vector<std::string> told;
+  app.loops(1).listen("http://127.0.0.1:0").on_listen([&](const std::vector<std::string>& urls) { told = urls; });
+  ASSERT_TRUE(app.start());
+  EXPECT_EQ(told, app.urls());
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_FALSE(told[0].ends_with(":0"));
+  app.stop();
+  app.wait();
+}
+
+TEST(AppCounters, AreZeroWhileItDoesNotRunAndForAnyThread) {
+  App app = make_app();
+  app.loops(2).listen("http://127.0.0.1:0");
+  EXPECT_EQ(app.counters().requests, 0u);
+  ASSERT_TRUE(app.start());
+  EXPECT_EQ(app.counters().connections_opened, 0u);
+  app.stop();
+  app.wait();
+  EXPECT_EQ(app.counters().connections_opened, 0u);
+}
+
 TEST(AppIsAValue, MovesAndLivesManyTimes) {
   std::vector<App> apps;
   for (int i = 0; i < 3; ++i) {
@@ -187,13 +216,17 @@ TEST(AppStart, CanBeStoppedAndStartedAgain) {
 TEST(AppRun, EndsByAStopFromAnotherThread) {
   set_log_sink(drop_log);
   App app = make_app();
-  app.loops(1).listen("http://127.0.0.1:0");
+  std::size_t url_count = 0;
+  app.loops(1).listen("http://127.0.0.1:0").on_listen([&](const std::vector<std::string>& urls) {
+    url_count = urls.size();
+  });
   std::atomic<bool> is_over{false};
   std::thread stopper([&] {
     while (!app.is_ready() && !is_over) std::this_thread::yield();
     app.stop(1'000);
   });
   EXPECT_EQ(app.run(), 0);
+  EXPECT_EQ(url_count, 1u);
   is_over = true;
   stopper.join();
   set_log_sink(nullptr);

@@ -58,6 +58,11 @@ App& App::listen(std::string_view url, const ListenOptions& options) {
   return *this;
 }
 
+App& App::on_listen(Function<void(const std::vector<std::string>& urls)> hook) {
+  state_->on_listen = std::move(hook);
+  return *this;
+}
+
 // Everything up to the bound sockets.
 bool App::prepare() {
   State& state = *state_;
@@ -94,7 +99,11 @@ int App::run() {
     for (const std::string& error : state_->errors) log(LogLevel::Error, error);
     return 1;
   }
-  for (const std::string& url : state_->urls) log(LogLevel::Info, "listening on " + url);
+  if (state_->on_listen) {
+    state_->on_listen(state_->urls);
+  } else {
+    for (const std::string& url : state_->urls) log(LogLevel::Info, "listening on " + url);
+  }
   const int status = state_->server->run();
   state_->drop_server();
   return status;
@@ -107,6 +116,7 @@ bool App::start() {
     state_->drop_server();
     return false;
   }
+  if (state_->on_listen) state_->on_listen(state_->urls);
   return true;
 }
 
@@ -134,6 +144,11 @@ bool App::is_ready() const {
 std::vector<std::string> App::urls() const {
   const std::lock_guard lock(state_->mutex);
   return state_->urls;
+}
+
+Counters App::counters() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->server != nullptr ? state_->server->counters() : Counters();
 }
 
 const std::vector<std::string>& App::errors() const noexcept { return state_->errors; }

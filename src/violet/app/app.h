@@ -8,9 +8,12 @@
 //
 // Many may live in one process, and each can be started again after it has stopped. Everything is registered and set
 // first, by one thread; start() and run() then check it all and build the table; nothing may be registered while the
-// app runs. Handlers are called by all loops at once. stop(), wait() and is_ready() are for any thread.
+// app runs. Handlers are called by all loops at once. stop(), wait(), is_ready() and
+// counters() are for any thread.
 
+#include "violet/base/function.h"
 #include "violet/core/limits.h"
+#include "violet/core/site.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/router.h"
 
@@ -66,6 +69,9 @@ class App : public Routes {
   // "http://127.0.0.1:8080", "http://[::]:8080", "http://*:8080", "unix:/run/app.sock". Bound by start() and run(),
   // which report what does not work.
   App& listen(std::string_view url, const ListenOptions& options = {});
+  // Called by run() and start() with urls() when all of them are bound and connections can be made; run() then leaves
+  // out its own lines in the log.
+  App& on_listen(Function<void(const std::vector<std::string>& urls)> hook);
   // Serves until SIGTERM, SIGINT or stop(). Returns the exit status: 0, or 1 when it could not start, after logging
   // why.
   [[nodiscard]] int run();
@@ -85,6 +91,8 @@ class App : public Routes {
   [[nodiscard]] bool is_ready() const;
   // Where it listens, with the ports that the kernel chose: "http://127.0.0.1:41873".
   [[nodiscard]] std::vector<std::string> urls() const;
+  // Connections, requests and errors of all loops since it was started; zeros while it does not run. For any thread.
+  [[nodiscard]] Counters counters() const;
   // What was wrong at the last start().
   [[nodiscard]] const std::vector<std::string>& errors() const noexcept;
 

@@ -31,6 +31,7 @@ struct App::State {
   std::uint64_t drain_ms = 10'000;
   std::uint64_t readiness_ms = 0;
   std::vector<Listen> listens;
+  Function<void(const std::vector<std::string>&)> on_listen;
   std::vector<std::string> provide_errors;
   std::vector<std::string> errors;
 

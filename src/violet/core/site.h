@@ -3,6 +3,7 @@
 // Site: what one loop's sessions share when they serve: the service, the limits, pooled exchanges, the Date line, the
 // error page and plain counters. Made by the server, one per loop; everything in it is used by that loop alone.
 
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -22,15 +23,42 @@ class ErrorPage {
   virtual Body render(Exchange& exchange, Error why, const std::exception_ptr& exception, std::string_view id) = 0;
 };
 
+// A number that one loop counts up and any thread may read; it costs what a plain one costs.
+class Counter {
+ public:
+  constexpr Counter(std::uint64_t value = 0) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
+  Counter(const Counter& other) noexcept : value_(other) {}
+  Counter& operator=(const Counter& other) noexcept {
+    value_.store(other, std::memory_order_relaxed);
+    return *this;
+  }
+  operator std::uint64_t() const noexcept {  // NOLINT(google-explicit-constructor)
+    return value_.load(std::memory_order_relaxed);
+  }
+  Counter& operator+=(std::uint64_t n) noexcept {
+    value_.store(*this + n, std::memory_order_relaxed);
+    return *this;
+  }
+  Counter& operator++() noexcept { return *this += 1; }
+  std::uint64_t operator++(int) noexcept {
+    const std::uint64_t before = *this;
+    *this += 1;
+    return before;
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_;
+};
+
 struct Counters {
-  std::uint64_t connections_opened = 0;
-  std::uint64_t connections_closed = 0;
-  std::uint64_t requests = 0;        // heads that reached the service
-  std::uint64_t refused = 0;         // answers made by the server itself
-  std::uint64_t handler_errors = 0;  // handlers that threw
-  std::uint64_t protocol_errors = 0;
-  std::uint64_t timeouts = 0;
-  std::uint64_t accept_pauses = 0;
+  Counter connections_opened;
+  Counter connections_closed;
+  Counter requests;        // heads that reached the service
+  Counter refused;         // answers made by the server itself
+  Counter handler_errors;  // handlers that threw
+  Counter protocol_errors;
+  Counter timeouts;
+  Counter accept_pauses;
 };
 
 class ExchangePool {

@@ -68,7 +68,7 @@ class Server {
   }
   [[nodiscard]] int loop_count() const noexcept { return loop_count_; }
   [[nodiscard]] const std::vector<net::Endpoint>& endpoints() const noexcept { return endpoints_; }
-  // Sums over all loops; exact once the server has stopped.
+  // Sums over all loops, and of all times that it was started. Any thread; exact once the server has stopped.
   [[nodiscard]] Counters counters() const;
 
  private:
