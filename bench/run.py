@@ -55,7 +55,7 @@ def measure(options, build, report):
         own = {name: arm for name, arm in own.items() if name in wanted or name == timing.REFERENCE}
         peers = {name: arm for name, arm in peers.items() if name in wanted}
     if "counters" in options.only:
-        counters.measure(own, build, *both, report, is_quick)
+        counters.measure(own, build, *both, report, is_quick, options.profile)
     if "size" in options.only:
         size.measure(build, report)
     if "idle" in options.only:
@@ -80,6 +80,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="there and back; at least 3 (3)")
     parser.add_argument("--seconds", type=int, default=3, help="of each reading (3)")
     parser.add_argument("--delay-rate", type=int, default=10000, help="requests a second of the delay part (10000)")
+    parser.add_argument("--profile", action="store_true", help="with the counters: the functions that cost most")
     parser.add_argument("--quick", action="store_true", help="a short run")
     parser.add_argument("--strict", action="store_true", help="status 1 when something missed its mark")
     parser.add_argument("--json", metavar="FILE", help="write everything there as well")

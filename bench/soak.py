@@ -65,7 +65,7 @@ def soak(options):
     faults = []
     with Server("arena", arena, core=server_core if options.loops == 1 else None) as server:
         print(f"start: {describe(server)}")
-        load(server, options.build, load_core, min(60, max(10, seconds / 10)), 30, options.seed)
+        load(server, options.build, load_core, min(60, max(30, seconds / 10)), 30, options.seed)
         memory, descriptors = rest(server)
         print(f"warm:  {describe(server)}", flush=True)
         result = load(server, options.build, load_core, seconds, options.interval, options.seed + 1000)

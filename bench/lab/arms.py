@@ -39,6 +39,8 @@ class Arm:
     def start(self, core, prefix=(), environment=None, start_seconds=20):
         """A Server on `core`. `prefix` goes before the command (valgrind)."""
         folder = tempfile.TemporaryDirectory(prefix=f"violet-bench-{self.name}-")
+        # Some servers become nobody when root starts them.
+        pathlib.Path(folder.name).chmod(0o755)
         port = self.port
         if port is None and any("{port}" in text for text in [*self.command, *self.files.values()]):
             port = free_port()
@@ -79,15 +81,13 @@ http {
 }
 """
 H2O = """num-threads: 1
-pid-file: {dir}/pid
-error-log: {dir}/error
 listen: { host: 127.0.0.1, port: {port} }
 http1-request-timeout: 600
 hosts: { default: { paths: { /: { file.dir: {dir}/www, file.index: [index.txt] } } } }
 """
 HAPROXY = """global
   nbthread 1
-  maxconn 19000
+  maxconn 9000
 defaults
   mode http
   timeout client 600s

@@ -79,7 +79,18 @@ def without_debug_information(arm, folder):
     return dataclasses.replace(arm, command=[str(copy), *arm.command[1:]])
 
 
-def instructions(arm, core, requests):
+def print_profile(folder, case, answered):
+    """The functions of the newest dump that cost most, in instructions a request."""
+    dump = max(folder.glob("out*"), key=lambda path: path.stat().st_size)
+    command = ["callgrind_annotate", "--threshold=95", "--auto=no", str(dump)]
+    text = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
+    print(f"\nwhere the instructions of {case[0]} go")
+    for count, name in re.findall(r"^\s*([\d,]+) \([ \d.]+%\)\s+\S*?:(\S.*)$", text, re.MULTILINE):
+        name = re.sub(r" \[\S+\]$", "", name)
+        print(f"  {int(count.replace(',', '')) / answered:>8.1f}  {name[:110]}")
+
+
+def instructions(arm, core, requests, with_profile=False):
     """Of each case the readings of two runs; a first one, in which code is translated and linked, is dropped."""
     results = []
     with tempfile.TemporaryDirectory(prefix="violet-bench-callgrind-") as name:
@@ -100,6 +111,8 @@ def instructions(arm, core, requests):
                         answered = client.run(request, rounds, depth) + 1
                         control(server.pid, "-i", "off")
                         control(server.pid, "-d")
+                        if with_profile and case[5] is not None and len(readings) == 2:
+                            print_profile(folder, case, answered)
                         readings.append(callgrind_total(folder) / answered)
                 kept = readings[1:]
                 spread = (max(kept) - min(kept)) / min(kept)
@@ -212,11 +225,12 @@ def system_calls(arm, build, server_core, load_core, requests):
     return results
 
 
-def measure(arms, build, server_core, load_core, report, is_quick):
+def measure(arms, build, server_core, load_core, report, is_quick, with_profile):
     own = [arm for arm in arms.values() if not arm.is_peer]
     names = [arm.name for arm in own]
     if shutil.which("valgrind"):
-        got = {arm.name: instructions(arm, server_core, 1600 if is_quick else 16000) for arm in own}
+        count = 1600 if is_quick else 16000
+        got = {arm.name: instructions(arm, server_core, count, with_profile and arm.name == "arena") for arm in own}
         report.add("user instructions a request (callgrind)", rows_of(got, 0), names)
     else:
         print("\nnotice: valgrind is not installed: no instruction counts")
