@@ -24,7 +24,7 @@ Body plain_page(Exchange& exchange, Error why, std::string_view id) {
   const auto limit = static_cast<LimitId>(why.detail());
   if ((why.kind() == ErrorKind::TooLarge || why.kind() == ErrorKind::Timeout) && limit != LimitId::None) {
     text.append("limit ").append(name(limit)).append(" = ");
-    text.append(std::to_string(value(exchange.limits(), limit))).append("\n");
+    text.append(std::to_string(exchange.limit_value(limit))).append("\n");
   }
   if (!exchange.refusal_detail().empty()) text.append(exchange.refusal_detail()).append("\n");
   if (!id.empty()) text.append("error id ").append(id).append("\n");
@@ -64,7 +64,7 @@ void Exchange::reset() noexcept {
   cancel_hooks_.clear();
   if (is_task_used_) task_.reset();
   request_.clear();
-  response_.clear();
+  response_.status = 0;
   if (has_body_) {
     body_bytes_ = 0;
     body_ = {};
@@ -157,7 +157,7 @@ void Exchange::on_end(const http::Fields* trailers) {
     }
     trailers_ = copy;
   }
-  finish_body();
+  if (waiter_ != nullptr || sink_ != nullptr) finish_body();
 }
 
 void Exchange::on_close(Error why) noexcept {
@@ -175,15 +175,22 @@ void Exchange::on_close(Error why) noexcept {
 
 // --- the body
 
-// Somebody wants the body: the client may send it (RFC 9110 §10.1.1).
-void Exchange::begin_body() {
-  if (is_body_started_) return;
+// Somebody wants the body: the client may send it (RFC 9110 §10.1.1). False when its declared length is beyond the
+// limit: it is refused before it is asked for.
+bool Exchange::begin_body() {
+  if (is_body_started_) return true;
   is_body_started_ = true;
+  if (const auto length = ascii::to_number<std::uint64_t>(request_.fields.get(http::FieldId::ContentLength));
+      length && *length > body_limit_) {
+    fail_body(limit_error(LimitId::body_bytes_max, 413));
+    return false;
+  }
   if (wants_continue_ && body_bytes_ == 0 && !is_body_ended_ && stream_ != nullptr && !is_answered_) {
     http::Head head(arena_);
     head.status = 100;
     stream_->inform(head);
   }
+  return true;
 }
 
 void Exchange::collect(BodyWaiter& waiter) {
@@ -194,13 +201,7 @@ void Exchange::collect(BodyWaiter& waiter) {
     finish_body();
     return;
   }
-  // A declared length beyond the limit is refused before the body is asked for.
-  if (const auto length = ascii::to_number<std::uint64_t>(request_.fields.get(http::FieldId::ContentLength));
-      length && *length > body_limit_) {
-    fail_body(limit_error(LimitId::body_bytes_max, 413));
-    return;
-  }
-  begin_body();
+  if (!begin_body()) return;
   const std::size_t size = pending_.size();
   while (!pending_.is_empty()) {
     Slice slice = pending_.pop_front();
@@ -234,7 +235,7 @@ void Exchange::read(BodySink& sink) {
   body_mode_ = BodyMode::Sink;
   sink_ = &sink;
   if (stream_ == nullptr) return;
-  if (has_body_) begin_body();
+  if (has_body_ && !begin_body()) return;
   while (!pending_.is_empty() && sink_ != nullptr) {
     Slice slice = pending_.pop_front();
     guard([&] { sink_->on_body_data(*this, std::move(slice)); });
@@ -282,10 +283,11 @@ bool Exchange::reply(Body&& body) {
   if (is_answered_) return false;
   deadline_.cancel();
   if (!match.reply_hooks.empty()) [[unlikely]] {
-    for (std::size_t i = match.reply_hooks.size(); i-- > 0 && !is_answered_;) {
-      match.reply_hooks[i]->on_reply(*this, response_, body);
-    }
+    // Taken away meanwhile, so that the answer to a hook that throws or refuses does not pass through them again.
+    const auto hooks = std::exchange(match.reply_hooks, {});
+    for (std::size_t i = hooks.size(); i-- > 0 && !is_answered_;) hooks[i]->on_reply(*this, response_, body);
     if (is_answered_) return false;
+    match.reply_hooks = hooks;
   }
   if (response_.status < 200 || response_.status > 999) [[unlikely]] {
     log(LogLevel::Error, "a handler answered with a status that ends nothing: " + std::to_string(response_.status));
@@ -335,13 +337,15 @@ void Exchange::on_exception(const std::exception_ptr& exception) noexcept {
   response_.clear();
   response_.status = 500;
   refusal_detail_ = {};
+  const bool has_hooks = !match.reply_hooks.empty();
   try {
     const Error why(ErrorKind::Handler);
     Body page = site_->error_page != nullptr ? site_->error_page->render(*this, why, exception, id)
                                              : plain_page(*this, why, id);
-    match.reply_hooks = {};  // one of them may be what threw
     reply(std::move(page));
   } catch (...) {
+    // A hook threw: once more, without them.
+    if (has_hooks && match.reply_hooks.empty()) return on_exception(std::current_exception());
     abort(Error(ErrorKind::Handler));
   }
 }
@@ -389,6 +393,11 @@ void Exchange::pin() {
 void Exchange::start_deadline() {
   if (handler_ms_ == 0 || is_answered_ || deadline_.is_armed()) return;
   site_->loop.timers().arm_after(deadline_, handler_ms_);
+}
+
+std::uint64_t Exchange::limit_value(LimitId id) const noexcept {
+  if (id == LimitId::body_bytes_max) return body_limit_;
+  return id == LimitId::handler_ms ? handler_ms_ : value(limits(), id);
 }
 
 void Exchange::set_handler_ms(std::uint64_t ms) noexcept {

@@ -58,6 +58,11 @@ char* put_number(char* p, std::uint64_t value) {
     *p = static_cast<char>('0' + value);
     return p + 1;
   }
+  if (value < 100) {
+    *p = static_cast<char>('0' + value / 10);
+    p[1] = static_cast<char>('0' + value % 10);
+    return p + 2;
+  }
   do {
     *--first = static_cast<char>('0' + value % 10);
     value /= 10;
@@ -107,7 +112,7 @@ bool is_dropped(Mine mine, int status, Kind kind) {
   return false;
 }
 
-char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site) {
+[[gnu::always_inline]] inline char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site) {
   const bool is_final = !http::is_informational(head.status);
   if (head.status == 200 && !head.fields.has(FieldId::Date)) [[likely]] {
     p = put_padded<http::DateLine::kOkBytes>(p, site.date.ok_at(site.loop.wall_seconds()));
@@ -148,6 +153,15 @@ char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Si
 // Names are copied with their padding, which the last one may need.
 constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kBytes + 10 + 24 + 40 + 4 + http::kWireNameMax;
 
+
+// A head that does not fit into a block.
+[[gnu::noinline]] void write_large_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
+                                        std::size_t bound) {
+  std::string text(bound, '\0');
+  text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site) - text.data()));
+  output.append(Slice::of(std::move(text)));
+}
+
 }  // namespace
 
 void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
@@ -160,9 +174,7 @@ void write_head(Output& output, const http::Head& head, const AnswerFraming& fra
     output.commit(static_cast<std::size_t>(p - start));
     return;
   }
-  std::string text(bound, '\0');
-  text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site) - text.data()));
-  output.append(Slice::of(std::move(text)));
+  write_large_head(output, head, framing, site, bound);
   output.copy(body);
 }
 
