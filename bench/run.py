@@ -54,20 +54,26 @@ def measure(options, build, report):
         wanted = options.arms.split(",")
         own = {name: arm for name, arm in own.items() if name in wanted or name == timing.REFERENCE}
         peers = {name: arm for name, arm in peers.items() if name in wanted}
-    if "counters" in options.only:
-        counters.measure(own, build, *both, report, is_quick, options.profile)
-    if "size" in options.only:
-        size.measure(build, report)
-    if "idle" in options.only:
-        idle.measure(own, build, *both, report, is_quick)
-    if "delay" in options.only:
-        connections, seconds = (2000, 2) if is_quick else (19000, 10)
-        delay.measure(own, build, both, report, connections, options.delay_rate, seconds)
-    if "time" in options.only:
-        rounds, seconds = (1, 1) if is_quick else (options.rounds, options.seconds)
-        timing.measure({**own, **peers}, build, both, report, rounds, seconds)
-    if "micro" in options.only:
-        run_micro(build, is_quick)
+    rounds, seconds = (1, 1) if is_quick else (options.rounds, options.seconds)
+    held, delay_seconds = (2000, 2) if is_quick else (19000, 10)
+    parts = {
+        "counters": lambda: counters.measure(own, build, *both, report, is_quick, options.profile),
+        "size": lambda: size.measure(build, report),
+        "idle": lambda: idle.measure(own, build, *both, report, is_quick),
+        "delay": lambda: delay.measure(own, build, both, report, held, options.delay_rate, delay_seconds),
+        "time": lambda: timing.measure({**own, **peers}, build, both, report, rounds, seconds),
+        "micro": lambda: run_micro(build, is_quick),
+    }
+    status = 0
+    for name, part in parts.items():
+        if name not in options.only:
+            continue
+        try:
+            part()
+        except (LabError, OSError, subprocess.SubprocessError) as error:
+            print(f"bench: {name}: {error}", file=sys.stderr)
+            status = 2
+    return status
 
 
 def main():
@@ -94,12 +100,11 @@ def main():
     values = banner.banner(options.build)
     banner.print_banner(values)
     report = Report()
-    status = 0
     try:
-        measure(options, options.build, report)
-    except (LabError, OSError, subprocess.SubprocessError) as error:
+        status = measure(options, options.build, report)
+    except LabError as error:
         print(f"bench: {error}", file=sys.stderr)
-        status = 2
+        return 2
     missed = report.missed()
     if missed:
         print("\nmissed: " + ", ".join(missed))

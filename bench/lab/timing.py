@@ -70,12 +70,27 @@ def one_leg(leg, arms, build, cores, rounds, seconds):
     return readings
 
 
+def without_broken_peers(arms, core):
+    """A peer that does not start here is no reason to measure nothing."""
+    kept = {}
+    for name, arm in arms.items():
+        try:
+            if arm.is_peer:
+                with arm.start(core):
+                    pass
+            kept[name] = arm
+        except LabError as error:
+            print(f"notice: {name} is left out: {error}")
+    return kept
+
+
 def measure(arms, build, cores, report, rounds, seconds):
     if not shutil.which("wrk"):
         print("\nnotice: wrk is not installed: no timed legs")
         return
     if REFERENCE not in arms:
         raise LabError(f"{REFERENCE} is needed as what others are compared with")
+    arms = without_broken_peers(arms, cores[0])
     print(f"\ntimed legs: {rounds} rounds there and back, {seconds} s each, server on core {cores[0]}, load on core {cores[1]}")
     for leg in LEGS:
         takes_part = {name: arm for name, arm in arms.items() if not arm.targets or leg[1] in arm.targets}
