@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,6 +108,8 @@ TEST(TestClientRequests, RawBytesShowTheWire) {
   EXPECT_EQ(client.raw("GET / HTTP/1.1\r\n\r\n").substr(0, 12), "HTTP/1.1 400");
 }
 
+void drop_log(LogLevel, std::string_view) noexcept {}
+
 TEST(AppErrors, ShapeWhatTheWireRefuses) {
   App app = make_app();
   app.on_error([](const ErrorInfo& error) { return Reply("own " + std::to_string(error.status())); });
@@ -138,6 +141,60 @@ TEST(AppErrors, NameTheLimitThatTheRouteHasSet) {
   App app;
   app.post("/small", [](Text text) { return *text; }).body_max(4);
   EXPECT_EQ(app.test().post("/small", "12345").text(), "413 Content Too Large\nlimit body_bytes_max = 4\n");
+}
+
+TEST(AppErrors, RefuseADeclaredBodyBeforeItIsRead) {
+  App app;
+  int piece_count = 0;
+  app.post("/upload",
+           [&piece_count](BodyStream body) -> Task<Result<int>> {
+             for (;;) {
+               Result<Slice> piece = co_await body.read();
+               if (!piece) co_return fail(piece.error());
+               if (piece->is_empty()) co_return piece_count;
+               ++piece_count;
+             }
+           })
+      .body_max(4);
+  const std::string head = "POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n";
+  EXPECT_TRUE(app.test().raw(head + "Expect: 100-continue\r\n\r\n").starts_with("HTTP/1.1 413 "));
+  EXPECT_TRUE(app.test().raw(head + "\r\n12345").starts_with("HTTP/1.1 413 "));
+  EXPECT_EQ(piece_count, 0);
+}
+
+struct Stamp {
+  void on_reply(Exchange& exchange, http::Head& head, Body&) {
+    if (exchange.request().path == "/throw" && throw_count++ == 0) throw std::runtime_error("in the hook");
+    head.fields.push(http::FieldId::XContentTypeOptions, "nosniff");
+  }
+  int throw_count = 0;
+};
+
+TEST(AppErrors, PassThroughTheReplyHooksAlsoWhenSomethingThrew) {
+  set_log_sink(drop_log);
+  App app;
+  app.use(Stamp{});
+  app.get("/crash", []() -> std::string { throw std::runtime_error("in the handler"); });
+  app.get("/throw", [] { return "never seen"; });
+  TestClient client = app.test();
+  TestReply reply = client.get("/crash");
+  EXPECT_EQ(reply.status(), 500);
+  EXPECT_EQ(reply.header("X-Content-Type-Options"), "nosniff");
+  // Whose hook throws is answered without them.
+  reply = client.get("/throw");
+  EXPECT_EQ(reply.status(), 500);
+  EXPECT_NE(reply.text().find("error id"), std::string::npos);
+  EXPECT_EQ(reply.header("X-Content-Type-Options"), "");
+  set_log_sink(nullptr);
+}
+
+TEST(AppErrors, AreAnsweredWhenHandlerAndHookThrow) {
+  set_log_sink(drop_log);
+  App app;
+  app.use(Stamp{});
+  app.get("/throw", []() -> std::string { throw std::runtime_error("in the handler"); });
+  EXPECT_EQ(app.test().get("/throw").status(), 500);
+  set_log_sink(nullptr);
 }
 
 TEST(AppStart, TellsWhereItListens) {
@@ -173,8 +230,6 @@ TEST(AppIsAValue, MovesAndLivesManyTimes) {
     EXPECT_EQ(apps[static_cast<std::size_t>(i)].test().get("/number").text(), std::to_string(i));
   }
 }
-
-void drop_log(LogLevel, std::string_view) noexcept {}
 
 TEST(AppRun, FailsOnConflictsAndBadListeners) {
   set_log_sink(drop_log);

@@ -31,6 +31,7 @@
 namespace violet {
 
 class Exchange;
+enum class LimitId : std::int32_t;
 struct Limits;
 struct Site;
 
@@ -163,6 +164,8 @@ class Exchange final : public Receiver {
   [[nodiscard]] Site& site() noexcept { return *site_; }
   [[nodiscard]] Loop& loop() noexcept;
   [[nodiscard]] const Limits& limits() const noexcept;
+  // A limit as it is for this exchange: the route may have set its own.
+  [[nodiscard]] std::uint64_t limit_value(LimitId id) const noexcept;
   RouteMatch match;
   // A place for the one who serves: the router leaves the endpoint here while the body is collected.
   void* context = nullptr;
@@ -186,7 +189,7 @@ class Exchange final : public Receiver {
   void open(Stream& stream) noexcept;
   void reset() noexcept;
 
-  void begin_body();
+  bool begin_body();
   void gather(std::string_view text);
   void finish_body();
   [[nodiscard]] bool is_waiting() const noexcept;

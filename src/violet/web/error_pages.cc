@@ -28,12 +28,7 @@ std::string text_of(const std::exception_ptr& exception) {
 
 std::string_view ErrorInfo::reason() const noexcept { return http::reason(status_); }
 std::string_view ErrorInfo::limit() const noexcept { return name(limit_of(error_)); }
-std::uint64_t ErrorInfo::limit_value() const noexcept {
-  const Exchange& exchange = request_.exchange();
-  const LimitId id = limit_of(error_);
-  // A route may have set its own.
-  return id == LimitId::body_bytes_max ? exchange.body_limit() : value(exchange.limits(), id);
-}
+std::uint64_t ErrorInfo::limit_value() const noexcept { return request_.exchange().limit_value(limit_of(error_)); }
 
 std::string ErrorInfo::to_string() const {
   std::string text = std::to_string(status_) + " ";
