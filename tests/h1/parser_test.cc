@@ -40,7 +40,7 @@ Seen parse(std::string_view bytes, const Limits& limits = {}) {
   const auto memory = std::make_unique<char[]>(bytes.size() + kScanPadding);
   std::memcpy(memory.get(), bytes.data(), bytes.size());
   const char kNoise[] = "\r\n\r\n: HTTP/1.1\r\nHost: x\r\n\r\nGET";
-  std::memcpy(memory.get() + bytes.size(), kNoise, kScanPadding);
+  for (std::size_t i = 0; i < kScanPadding; ++i) memory[bytes.size() + i] = kNoise[i % (sizeof kNoise - 1)];
   alignas(16) std::byte room[512];
   Arena arena(room, sizeof room);
   http::Head head(arena);

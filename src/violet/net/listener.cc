@@ -112,6 +112,8 @@ Result<Endpoint> Endpoint::parse(std::string_view url) {
     if (close == std::string_view::npos) return fail(ErrorKind::Address);
     host = rest.substr(1, close - 1);
     port = rest.substr(close + 1);
+    // Brackets hold an IPv6 address and nothing else (RFC 3986 §3.2.2).
+    if (host.find(':') == std::string_view::npos) return fail(ErrorKind::Address);
   } else {
     host = rest.substr(0, rest.find(':'));
     port = rest.substr(host.size());
