@@ -24,6 +24,7 @@
 
 #include "violet/core/exchange.h"
 #include "violet/core/service.h"
+#include "violet/event/loop.h"
 
 namespace violet::script {
 
@@ -97,7 +98,11 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
       exchange.context = nullptr;
       return exchange.read(*this);
     }
-    if (path == "/late") return late_.push_back(exchange.hold());
+    if (path == "/late") {
+      late_.push_back(exchange.hold());
+      if (late_ms != 0 && !timer_.is_armed()) exchange.loop().timers().arm_after(timer_, late_ms);
+      return;
+    }
     if (path == "/never") {
       exchange.disable_deadline();
       return never_.push_back(exchange.hold());
@@ -141,6 +146,8 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
     return count;
   }
   [[nodiscard]] std::size_t late_count() const noexcept { return late_.size(); }
+  // Set before the first request: "/late" is answered by itself after so long.
+  std::uint64_t late_ms = 0;
   // Lets go of everything, answered or not.
   void forget() {
     late_.clear();
@@ -181,6 +188,9 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
   }
   void on_body_error(Exchange&, Error) noexcept override { ++body_error_count; }
 
+  void on_timer() noexcept { answer_late(); }
+
+  TimerTo<&ScriptedService::on_timer> timer_{*this};
   std::vector<Ref<Exchange>> late_;
   std::vector<Ref<Exchange>> never_;
 };

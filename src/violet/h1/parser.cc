@@ -147,7 +147,6 @@ struct Codings {
   int count = 0;
   int chunked_count = 0;
   bool ends_chunked = false;
-  bool has_empty = false;
 
   // An empty member counts as a coding nobody knows. Recipients may skip it (RFC 9110 §5.6.1), but "chunked," is read in
   // two ways by the servers of this world, and no client that means well sends it.
@@ -156,7 +155,6 @@ struct Codings {
       const std::size_t comma = value.find(',');
       ends_chunked = ascii::equal_folded(ascii::trim(value.substr(0, comma)), "chunked");
       chunked_count += ends_chunked;
-      has_empty = has_empty || ascii::trim(value.substr(0, comma)).empty();
       ++count;
       if (comma == std::string_view::npos) return;
       value.remove_prefix(comma + 1);
@@ -230,6 +228,8 @@ std::uint16_t finish_head(http::Head& head, const Control& control, Framing& fra
     if (codings.count > 1) return 501;
     framing.is_chunked = true;
   }
+  // CONNECT has no content; what follows it belongs to the tunnel (RFC 9110 §9.3.6).
+  if (head.method == http::Method::Connect && framing.has_body()) return 400;
   framing.keeps_alive = !control.has(Control::kClose) && (!is_http10 || control.has(Control::kKeepAlive));
   framing.wants_upgrade = control.has(Control::kUpgrade | Control::kUpgradeOption) && !is_http10;
   return 0;
@@ -277,7 +277,9 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   }
 
   const char* fields = p;
-  const bool is_memorable = memory.sections != nullptr && head.version == http::Version::Http11;
+  // What CONNECT and HTTP/1.0 may say about a body is different.
+  const bool is_memorable = memory.sections != nullptr && head.version == http::Version::Http11 &&
+                            head.method != http::Method::Connect;
   if (is_memorable) {
     if (const std::size_t size = memory.sections->recall(fields, end, *memory.hint, head, framing); size != 0) {
       p += size;
