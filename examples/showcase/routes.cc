@@ -1,0 +1,218 @@
+// What stands between the markers // [name] and // [end] is what the page
+// shows beside the feature of that name.
+#include "routes.h"
+
+#include "assets.h"
+#include "report.h"
+#include <violet/violet.h>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace showcase {
+
+using namespace violet;
+
+namespace {
+
+// [query]
+struct Search {
+  std::string q = "everything";
+  unsigned limit = 20;
+  bool exact = false;
+  std::vector<std::string> tag;
+};
+
+std::string search(Query<Search> query) {
+  std::string found = query->exact ? "exactly " : "about ";
+  found += query->q + ", at most " + std::to_string(query->limit) + "\n";
+  for (const auto& tag : query->tag) found += "tagged " + tag + "\n";
+  return found;
+}
+// [end]
+
+// [slow]
+struct Wait {
+  unsigned ms = 3000;
+};
+
+Task<std::string> slow(Query<Wait> wait, Board& board) {
+  const Waiting counted(board);
+  const Result<void> slept = co_await sleep_ms(wait->ms);
+  if (!slept) {
+    const bool is_late = slept.error().kind() == ErrorKind::Timeout;
+    ++(is_late ? board.overdue : board.left);
+    co_return "";  // nobody waits for it any more
+  }
+  co_return "waited " + std::to_string(wait->ms) + " ms\n";
+}
+// [end]
+
+// [stream]
+struct Lines {
+  unsigned count = 10;
+  unsigned pause_ms = 300;
+};
+
+Generator<std::string> stream(Query<Lines> lines) {
+  for (unsigned i = 1; i <= lines->count; ++i) {
+    co_yield "line " + std::to_string(i) + "\n";
+    co_await sleep_ms(lines->pause_ms);
+  }
+}
+// [end]
+
+// [upload]
+struct Pace {
+  unsigned pause_ms = 0;
+};
+
+Task<Result<std::string>> upload(BodyStream body, Query<Pace> pace,
+                                 Board& board) {
+  std::uint64_t size = 0;
+  for (;;) {
+    Result<Slice> piece = co_await body.read();
+    if (!piece) co_return fail(piece.error());  // too large, or gone
+    if (piece->is_empty()) break;
+    size += piece->size();
+    board.upload_bytes += piece->size();
+    // While the handler waits, the client has to wait, too.
+    if (pace->pause_ms > 0) co_await sleep_ms(pace->pause_ms);
+  }
+  co_return "received " + std::to_string(size) + " bytes\n";
+}
+// [end]
+
+// [middleware]
+struct SafeFields {
+  void on_reply(Exchange&, http::Head& head, Body&) const {
+    using enum http::FieldId;
+    head.fields.push(XContentTypeOptions, "nosniff");
+    head.fields.push(ContentSecurityPolicy, "default-src 'self'");
+  }
+};
+// [end]
+
+}  // namespace
+
+void add_features(App& app) {
+  // [middleware]
+  app.use(SafeFields{});
+  // [end]
+
+  app.provide(std::make_unique<Board>());
+
+  // [hello]
+  app.get("/hello", [] { return "hello, world\n"; });
+  // [end]
+
+  // [path]
+  app.get("/users/{id}", [](Path<std::uint16_t> id) {
+    return "user number " + std::to_string(*id) + "\n";
+  });
+  app.get("/sum/{a}/{b}", [](Path<double> a, Path<double> b) {
+    return std::to_string(*a + *b) + "\n";
+  });
+  // [end]
+
+  // [query]
+  app.get("/search", search);
+  // [end]
+
+  // [echo]
+  app.post("/echo", [](Text body) { return body; }).body_max(1000);
+  // [end]
+
+  // [slow]
+  app.get("/slow", slow).handler_ms(10'000);
+  // [end]
+
+  // [stream]
+  app.get("/stream", stream);
+  // [end]
+
+  // [upload]
+  app.post("/upload", upload).body_max(32 << 20).no_deadline();
+  // [end]
+
+  // [errors]
+  app.get("/crash", []() -> std::string {
+    throw std::runtime_error("only the log gets to know this");
+  });
+
+  // Without it all of them are plain text.
+  app.on_error([](const ErrorInfo& error) -> Reply {
+    const auto accept = error.request().header("Accept");
+    if (!accept.contains("text/html")) return Reply(error.to_string());
+    return Reply(error_html(error))
+        .content_type("text/html; charset=utf-8");
+  });
+  // [end]
+
+  // [limits]
+  app.get("/limits", [] {
+    return Reply(limits_json()).content_type("application/json");
+  });
+  // [end]
+
+  // [live]
+  app.get("/live", [&app](Board& board) {
+    return Reply(live_json(app.counters(), board))
+        .content_type("application/json")
+        .field("Cache-Control", "no-store");
+  });
+  // [end]
+}
+
+void add_page(App& app) {
+  struct Type {
+    std::string_view ending;
+    std::string_view type;
+  };
+  static constexpr Type kTypes[] = {
+      {".html", "text/html; charset=utf-8"},
+      {".css", "text/css; charset=utf-8"},
+      {".js", "text/javascript; charset=utf-8"},
+      {".svg", "image/svg+xml"},
+      {"", "text/plain; charset=utf-8"}};
+  for (const Asset& asset : assets()) {
+    const Type* type = kTypes;
+    while (!asset.name.ends_with(type->ending)) ++type;
+    const std::string path =
+        asset.name == "index.html" ? "/" : "/" + std::string(asset.name);
+    app.get(path, [asset, type] {
+      return Reply()
+          .body(Slice::literal(asset.text))
+          .content_type(type->type)
+          .field("Cache-Control", "no-cache");
+    });
+  }
+}
+
+std::span<const Shown> shown() noexcept {
+  static constexpr Shown kShown[] = {
+      {"GET", "/", "the page: open it in a browser"},
+      {"GET", "/hello", "a text"},
+      {"GET", "/users/7", "a path parameter with a type; try /users/ada"},
+      {"GET", "/sum/1.5/2", "two of them"},
+      {"GET", "/search?q=tea&limit=5",
+       "a query read into a struct with defaults"},
+      {"POST", "/echo", "what was sent; curl -d tea …"},
+      {"GET", "/slow?ms=1000",
+       "a handler that waits, and stops when its client leaves"},
+      {"GET", "/stream?count=5", "a body made piece by piece; curl -N …"},
+      {"POST", "/upload",
+       "a body of up to 32 MiB, read as it comes; curl -T file -X POST …"},
+      {"GET", "/crash", "a handler that throws: 500 with an id"},
+      {"GET", "/nothing", "no such route: 404"},
+      {"DELETE", "/hello", "no such method: 405 with Allow"},
+      {"GET", "/limits", "every limit with its default"},
+      {"GET", "/live", "what the server counts"},
+  };
+  return kShown;
+}
+
+}  // namespace showcase
