@@ -9,45 +9,79 @@
 namespace violet::web {
 namespace {
 
-// One name=value as received, and whether its parts need decoding.
-struct Pair {
-  std::string_view name;
-  std::string_view value;
-  bool has_value = false;
-  bool is_encoded = false;
+// What ends a name or a value, or has to be decoded in it.
+enum Mark : std::uint8_t { kAmpersand = 1, kEquals = 2, kEncoded = 4 };
+struct Marks {
+  std::uint8_t at[256];
 };
+constexpr Marks kMarks = [] {
+  Marks marks{};
+  marks.at['&'] = kAmpersand;
+  marks.at['='] = kEquals;
+  marks.at['%'] = marks.at['+'] = kEncoded;
+  return marks;
+}();
+std::uint8_t mark_of(char c) noexcept { return kMarks.at[static_cast<unsigned char>(c)]; }
 
-// Reads the next pair in one pass over its characters.
-bool next(const char*& at, const char* end, Pair& out) noexcept {
-  while (at < end && *at == '&') ++at;
-  if (at == end) return false;
-  const char* const start = at;
-  const char* equals = nullptr;
-  bool is_encoded = false;
-  for (;; ++at) {
-    while (at < end && !ascii::is(*at, ascii::kQueryMark)) ++at;
-    if (at == end || *at == '&') break;
-    if (*at == '=') {
-      if (equals == nullptr) equals = at;
-    } else {
-      is_encoded = true;
-    }
-  }
-  out.is_encoded = is_encoded;
-  out.has_value = equals != nullptr;
-  out.name = {start, static_cast<std::size_t>((equals != nullptr ? equals : at) - start)};
-  out.value = equals != nullptr ? std::string_view(equals + 1, static_cast<std::size_t>(at - equals - 1))
-                                : std::string_view{};
-  return true;
+std::string_view between(const char* begin, const char* end) noexcept {
+  return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-// Names are short and mostly differ in size or first letter.
-bool is_same(std::string_view known, std::string_view name) noexcept {
-  return known.size() == name.size() && !name.empty() && known.front() == name.front() &&
-         (name.size() == 1 || std::memcmp(known.data(), name.data(), name.size()) == 0);
+// The index of the member, or shape.count.
+std::size_t find_member(const QueryShape& shape, std::string_view name) noexcept {
+  std::size_t index = 0;
+  for (; index < shape.count; ++index) {
+    const std::string_view known = shape.names[index];
+    if (known.size() == name.size() && known.front() == name.front() &&
+        (name.size() == 1 || std::memcmp(known.data(), name.data(), name.size()) == 0)) {
+      break;
+    }
+  }
+  return index;
+}
+
+// A plain number at `at`, up to '&' or the end, in one pass. nullptr: something else, or it may not fit.
+const char* read_int(const char* at, const char* end, void* out) noexcept {
+  constexpr int kDigitsMax = 9;
+  const bool is_negative = at < end && *at == '-';
+  if (is_negative) ++at;
+  const char* const first = at;
+  std::int32_t value = 0;
+  for (; at < end && *at != '&'; ++at) {
+    const auto digit = static_cast<unsigned>(*at - '0');
+    if (digit > 9 || at - first == kDigitsMax) return nullptr;
+    value = value * 10 + static_cast<std::int32_t>(digit);
+  }
+  if (at == first) return nullptr;
+  if (is_negative) value = -value;
+  std::memcpy(out, &value, sizeof value);
+  return at;
 }
 
 void fail(Fetch& fetch, std::string_view name, const std::string& what) { fetch.fail("query field", name, what); }
+
+std::string_view decoded_name(Fetch& fetch, std::string_view name) {
+  // A badly encoded one is unknown, whatever it is.
+  return http::decode(name, fetch.exchange().arena(), true).value_or(std::string_view{});
+}
+
+// A value that is no plain number: decoded, checked, stored or complained about. Out of the loop that reads numbers.
+[[gnu::noinline]] void store_value(Fetch& fetch, const QueryField& field, std::string_view name, std::string_view value,
+                                   bool is_encoded, void* member) {
+  if (is_encoded) {
+    const auto decoded = http::decode(value, fetch.exchange().arena(), true);
+    if (!decoded) return fail(fetch, name, "is badly encoded");
+    value = *decoded;
+  }
+  void* const place = field.place != nullptr ? field.place(member) : member;
+  if (!set_value(field.type, value, place)) fail(fetch, name, "has to be " + describe(field.type));
+}
+
+[[gnu::noinline]] void complain(Fetch& fetch, const QueryShape& shape, std::uint32_t missing) {
+  for (std::size_t index = 0; index < shape.count; ++index) {
+    if ((missing >> index & 1) != 0) fail(fetch, shape.names[index], "is missing");
+  }
+}
 
 }  // namespace
 
@@ -56,40 +90,43 @@ void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, st
   const char* at = query.data();
   const char* const end = at + query.size();
   std::uint32_t seen = 0;
-  Pair pair;
-  while (next(at, end, pair)) {
-    if (pair.is_encoded) [[unlikely]] {
-      Arena& arena = fetch.exchange().arena();
-      const auto name = http::decode(pair.name, arena, true);
-      if (!name) continue;  // unknown, whatever it is
-      pair.name = *name;
+  while (at < end) {
+    const char* start = at;
+    std::uint8_t marks = 0;
+    while (at < end && ((marks |= mark_of(*at)) & (kAmpersand | kEquals)) == 0) ++at;
+    std::string_view name = between(start, at);
+    const bool has_value = (marks & kEquals) != 0;
+    if (at < end) ++at;
+    if ((marks & kEncoded) != 0) [[unlikely]]
+      name = decoded_name(fetch, name);
+    const std::size_t index = name.empty() ? shape.count : find_member(shape, name);
+    const QueryField* field = nullptr;
+    if (index < shape.count) {
+      field = &shape.fields[index];
+      if ((seen >> index & 1) != 0 && !field->is_many) field = nullptr;
     }
-    std::size_t index = 0;
-    while (index < shape.count && !is_same(shape.names[index], pair.name)) ++index;
-    if (index == shape.count) continue;
-    const QueryField& field = shape.fields[index];
-    const std::uint32_t bit = std::uint32_t{1} << index;
-    if ((seen & bit) != 0 && !field.is_many) continue;
-    seen |= bit;
-    if (pair.is_encoded) [[unlikely]] {
-      const auto value = http::decode(pair.value, fetch.exchange().arena(), true);
-      if (!value) {
-        fail(fetch, pair.name, "is badly encoded");
-        continue;
+    if (field != nullptr) {
+      seen |= std::uint32_t{1} << index;
+      if (field->is_int && has_value) {
+        if (const char* next = read_int(at, end, members[index]); next != nullptr) [[likely]] {
+          at = next + (next < end);
+          continue;
+        }
       }
-      pair.value = *value;
     }
-    if (field.type.kind == ValueType::Kind::Bool && !pair.has_value) pair.value = "true";
-    void* const place = field.place == nullptr ? members[index] : field.place(members[index]);
-    if (!set_value(field.type, pair.value, place)) [[unlikely]] {
-      fail(fetch, pair.name, "has to be " + describe(field.type));
+    start = at;
+    marks = 0;
+    if (has_value) {
+      for (; at < end && *at != '&'; ++at) marks |= mark_of(*at);
     }
+    std::string_view value = between(start, at);
+    if (has_value && at < end) ++at;
+    if (field == nullptr) continue;
+    if (!has_value && field->type.kind == ValueType::Kind::Bool) value = "true";
+    store_value(fetch, *field, name, value, (marks & kEncoded) != 0, members[index]);
   }
-  if (const std::uint32_t missing = required & ~seen; missing != 0) [[unlikely]] {
-    for (std::size_t index = 0; index < shape.count; ++index) {
-      if ((missing >> index & 1) != 0) fail(fetch, shape.names[index], "is missing");
-    }
-  }
+  if (const std::uint32_t missing = required & ~seen; missing != 0) [[unlikely]]
+    complain(fetch, shape, missing);
 }
 
 }  // namespace violet::web

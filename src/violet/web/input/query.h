@@ -46,6 +46,7 @@ namespace web {
 struct QueryField {
   ValueType type;
   bool is_many = false;
+  bool is_int = false;  // std::int32_t itself: the common case, read in one pass
   // Where the value goes, if not into the member itself: for an optional or a vector a new element.
   void* (*place)(void* member) = nullptr;
 };
@@ -55,18 +56,19 @@ struct QueryMember {
   static_assert(Value<M>,
                 "violet: a member of Query<T> is an integer, a floating-point number, bool, std::string_view, "
                 "std::string, or a std::optional or std::vector of those");
-  static constexpr QueryField field{value_type<M>(), false, nullptr};
+  static constexpr QueryField field{value_type<M>(), false, std::is_same_v<M, std::int32_t>};
 };
 template <class M>
   requires Value<M>
 struct QueryMember<std::optional<M>> {
-  static constexpr QueryField field{
-      value_type<M>(), false, [](void* member) -> void* { return &static_cast<std::optional<M>*>(member)->emplace(); }};
+  static constexpr QueryField field{value_type<M>(), false, false, [](void* member) -> void* {
+                                      return &static_cast<std::optional<M>*>(member)->emplace();
+                                    }};
 };
 template <class M>
   requires(Value<M> && !std::is_same_v<M, bool>)
 struct QueryMember<std::vector<M>> {
-  static constexpr QueryField field{value_type<M>(), true, [](void* member) -> void* {
+  static constexpr QueryField field{value_type<M>(), true, false, [](void* member) -> void* {
                                       return &static_cast<std::vector<M>*>(member)->emplace_back();
                                     }};
 };

@@ -99,7 +99,7 @@ std::uint32_t Table::find_child(std::uint32_t parent, std::string_view text) con
   const std::size_t mask = edge_slots_.size() - 1;
   for (std::size_t at = hash & mask; edge_slots_[at] != kNone; at = (at + 1) & mask) {
     const Edge& edge = edges_[edge_slots_[at]];
-    if (edge.hash == hash && edge.parent == parent && edge.text == text) return edge.child;
+    if (edge.hash == hash && edge.parent == parent && is_equal(edge.text, text)) return edge.child;
   }
   return kNone;
 }
@@ -173,22 +173,19 @@ Table::Split Table::split(std::string_view path, Arena& arena, SplitPath& out) c
   }
   // Segments end at the raw slashes; the decoded ones among them are found again by walking both texts.
   auto* segments = arena.array<std::string_view>(depth_max_);
-  std::size_t start = 1;
-  std::size_t raw = 1;
-  for (std::size_t i = 1; i <= out.text.size(); ++i, ++raw) {
-    if (i < out.text.size()) {
-      if (path[raw] == '%') {
-        raw += 2;
-        continue;
-      }
-      if (path[raw] != '/') continue;
-    }
-    if (out.count < depth_max_) segments[out.count] = out.text.substr(start, i - start);
-    ++out.count;
-    start = i + 1;
-  }
   out.segments = segments;
-  return Split::Done;
+  const char* const end = path.data() + path.size();
+  const char* raw = path.data() + 1;
+  const char* text = out.text.data() + 1;
+  for (;;) {
+    const char* start = text;
+    for (; raw != end && *raw != '/'; ++text) raw += *raw == '%' ? 3 : 1;
+    if (out.count < depth_max_) segments[out.count] = {start, static_cast<std::size_t>(text - start)};
+    ++out.count;
+    if (raw == end) return Split::Done;
+    ++raw;
+    ++text;
+  }
 }
 
 const Endpoint* Table::find(const SplitPath& path, http::Method method, std::string_view* values) const noexcept {

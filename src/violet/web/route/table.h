@@ -74,13 +74,12 @@ class Table {
   // For patterns without parameters, and paths as received. nullptr also when the path needs decoding: then look again
   // with split() and find().
   [[nodiscard]] const Leaf* find_exact(std::string_view path) const noexcept {
-    if (exact_slots_.empty()) return nullptr;
+    if (exact_count_ == 0) return nullptr;
     const std::uint32_t hash = hash_of(path);
     for (std::size_t at = hash & exact_mask_;; at = (at + 1) & exact_mask_) {
       const ExactSlot& slot = exact_slots_[at];
       if (slot.leaf == kNone) return nullptr;
-      if (slot.hash == hash && slot.text.size() == path.size() &&
-          std::memcmp(slot.text.data(), path.data(), path.size()) == 0) {
+      if (slot.hash == hash && is_equal(slot.text, path)) {
         return &leaves_[slot.leaf];
       }
     }
@@ -116,13 +115,31 @@ class Table {
     std::string text;
   };
 
+  [[nodiscard]] static std::uint64_t load(const char* from) noexcept {
+    std::uint64_t word;
+    std::memcpy(&word, from, 8);
+    return word;
+  }
+  // Texts here are short: without a call.
+  [[nodiscard]] static bool is_equal(std::string_view a, std::string_view b) noexcept {
+    if (a.size() != b.size()) return false;
+    const char* left = a.data();
+    const char* right = b.data();
+    std::size_t size = a.size();
+    if (size >= 8) {
+      for (; size > 8; size -= 8, left += 8, right += 8) {
+        if (load(left) != load(right)) return false;
+      }
+      // The last eight bytes, which may overlap the ones before.
+      return load(left + size - 8) == load(right + size - 8);
+    }
+    for (; size > 0; --size) {
+      if (*left++ != *right++) return false;
+    }
+    return true;
+  }
   [[nodiscard]] static std::uint32_t hash_of(std::string_view text) noexcept {
     constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd6e8feb86659fd93;
-    const auto load = [](const char* from) {
-      std::uint64_t word;
-      std::memcpy(&word, from, 8);
-      return word;
-    };
     const char* at = text.data();
     std::size_t left = text.size();
     std::uint64_t hash = left * kSecond;
