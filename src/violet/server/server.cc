@@ -51,6 +51,7 @@ Server::~Server() {
 }
 
 void Server::make_workers() {
+  const std::lock_guard lock(workers_mutex_);
   if (!workers_.empty()) return;
   for (int i = 0; i < loop_count_; ++i) workers_.push_back(std::make_unique<Worker>(*this));
 }
@@ -61,10 +62,16 @@ Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOpti
   if (endpoint.scheme != "http") return fail(ErrorKind::Unsupported);
   make_workers();
   Listening listening{std::move(endpoint), options};
-  VIOLET_TRY(endpoint, open(listening));
+  Result<net::Endpoint> opened = open(listening);
+  if (!opened) {
+    // No half-open address: what was opened on other loops goes again.
+    drop_workers();
+    VIOLET_TRY_VOID(open_all());
+    return opened;
+  }
   listening_.push_back(std::move(listening));
-  endpoints_.push_back(endpoint);
-  return endpoint;
+  endpoints_.push_back(*opened);
+  return opened;
 }
 
 // Opens one address on every loop; the first one finds the port.
@@ -74,34 +81,37 @@ Result<net::Endpoint> Server::open(Listening& listening) {
   for (const auto& worker : workers_) {
     const Worker* first = worker == workers_.front() ? nullptr : workers_.front().get();
     options.is_first = first == nullptr;
-    auto opened = worker->listen(listening.endpoint, options, first);
-    if (!opened) {
-      // No half-open address: what was opened on other loops goes again.
-      workers_.clear();
-      const Error error = opened.error();
-      make_workers();
-      for (Listening& earlier : listening_) {
-        if (auto again = open(earlier); !again) return again;
-      }
-      return fail(error);
-    }
-    listening.endpoint = *opened;
+    VIOLET_TRY(listening.endpoint, worker->listen(listening.endpoint, options, first));
   }
   return listening.endpoint;
+}
+
+// Opens everything that was listened on, on new workers; all of it or nothing.
+Result<void> Server::open_all() {
+  make_workers();
+  for (Listening& listening : listening_) {
+    if (const auto opened = open(listening); !opened) {
+      drop_workers();
+      return fail(opened.error());
+    }
+  }
+  return {};
+}
+
+void Server::drop_workers() {
+  const std::lock_guard lock(workers_mutex_);
+  workers_.clear();
 }
 
 Result<void> Server::start() {
   if (running_count_.load() > 0) return fail(ErrorKind::Conflict);
   if (listening_.empty()) return fail(ErrorKind::Invalid);
   wait();
-  if (workers_.empty()) {
-    make_workers();
-    for (Listening& listening : listening_) VIOLET_TRY_VOID(open(listening));
-  }
+  if (workers_.empty()) VIOLET_TRY_VOID(open_all());
   is_started_ = true;
+  const std::lock_guard lock(workers_mutex_);  // a stop comes before all of this, or after it
   running_count_.store(loop_count_);
   is_ready_.store(true);
-  const std::lock_guard lock(workers_mutex_);
   for (const auto& worker : workers_) worker->start();
   return {};
 }
@@ -127,10 +137,10 @@ int Server::run() {
 }
 
 void Server::stop(std::chrono::milliseconds deadline) {
-  is_ready_.store(false);
-  if (running_count_.load() == 0) return;
   const auto delay = deadline.count() == 0 ? std::chrono::milliseconds(0) : options_.readiness_delay;
   const std::lock_guard lock(workers_mutex_);
+  is_ready_.store(false);
+  if (running_count_.load() == 0) return;
   for (const auto& worker : workers_) worker->drain(delay, deadline);
 }
 

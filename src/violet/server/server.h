@@ -78,7 +78,9 @@ class Server {
     net::ListenOptions options;
   };
   Result<net::Endpoint> open(Listening& listening);
+  Result<void> open_all();
   void make_workers();
+  void drop_workers();
   void on_worker_end() noexcept;
 
   Service& service_;
