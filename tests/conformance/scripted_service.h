@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -99,13 +100,13 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
       return exchange.read(*this);
     }
     if (path == "/late") {
-      late_.push_back(exchange.hold());
+      hold(exchange, late_);
       if (late_ms != 0 && !timer_.is_armed()) exchange.loop().timers().arm_after(timer_, late_ms);
       return;
     }
     if (path == "/never") {
       exchange.disable_deadline();
-      return never_.push_back(exchange.hold());
+      return hold(exchange, never_);
     }
     if (path == "/throw") throw std::runtime_error("thrown on purpose");
     if (path == "/twice") {
@@ -139,7 +140,7 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
   std::size_t answer_late() {
     const std::size_t count = late_.size();
     while (!late_.empty()) {
-      const Ref<Exchange> exchange = std::move(late_.back());
+      const Ref<Exchange> exchange = std::exchange(late_.back()->exchange, {});
       late_.pop_back();
       if (!exchange->is_answered()) exchange->guard([&] { answer(*exchange); });
     }
@@ -155,6 +156,23 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
   }
 
  private:
+  // An exchange that waits; let go of when its client leaves.
+  struct Held final : CancelHook {
+    using List = std::vector<std::unique_ptr<Held>>;
+    void on_cancel(Error) noexcept override {
+      const Ref<Exchange> last = std::exchange(exchange, {});
+      std::erase_if(*list, [this](const auto& held) { return held.get() == this; });
+    }
+    Ref<Exchange> exchange;
+    List* list = nullptr;
+  };
+  static void hold(Exchange& exchange, Held::List& list) {
+    list.push_back(std::make_unique<Held>());
+    list.back()->exchange = exchange.hold();
+    list.back()->list = &list;
+    exchange.add_cancel_hook(*list.back());
+  }
+
   static void answer(Exchange& exchange) {
     const http::Head& request = exchange.request();
     std::string text(request.method_text);
@@ -191,8 +209,8 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
   void on_timer() noexcept { answer_late(); }
 
   TimerTo<&ScriptedService::on_timer> timer_{*this};
-  std::vector<Ref<Exchange>> late_;
-  std::vector<Ref<Exchange>> never_;
+  Held::List late_;
+  Held::List never_;
 };
 
 }  // namespace violet::script
