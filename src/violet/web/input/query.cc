@@ -41,7 +41,7 @@ std::size_t find_member(const QueryShape& shape, std::string_view name) noexcept
 }
 
 // A plain number at `at`, up to '&' or the end, in one pass. nullptr: something else, or it may not fit.
-const char* read_int(const char* at, const char* end, void* out) noexcept {
+const char* read_int(const char* at, const char* end, std::uint8_t size, void* out) noexcept {
   constexpr int kDigitsMax = 9;
   const bool is_negative = at < end && *at == '-';
   if (is_negative) ++at;
@@ -54,7 +54,12 @@ const char* read_int(const char* at, const char* end, void* out) noexcept {
   }
   if (at == first) return nullptr;
   if (is_negative) value = -value;
-  std::memcpy(out, &value, sizeof value);
+  if (size == sizeof(std::int64_t)) {
+    const std::int64_t wide = value;
+    std::memcpy(out, &wide, sizeof wide);
+  } else {
+    std::memcpy(out, &value, sizeof value);
+  }
   return at;
 }
 
@@ -108,7 +113,7 @@ void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, st
     if (field != nullptr) {
       seen |= std::uint32_t{1} << index;
       if (field->is_int && has_value) {
-        if (const char* next = read_int(at, end, members[index]); next != nullptr) [[likely]] {
+        if (const char* next = read_int(at, end, field->type.size, members[index]); next != nullptr) [[likely]] {
           at = next + (next < end);
           continue;
         }

@@ -24,7 +24,6 @@ namespace violet {
 
 template <class T>
 struct Query {
-  static_assert(reflect::Aggregate<T>, "violet: Query<T> takes an aggregate whose members are the query's fields");
   using Wrapped = T;
   T value{};
 
@@ -46,7 +45,7 @@ namespace web {
 struct QueryField {
   ValueType type;
   bool is_many = false;
-  bool is_int = false;  // std::int32_t itself: the common case, read in one pass
+  bool is_int = false;  // a signed integer of four or eight bytes itself: the common case, read in one pass
   // Where the value goes, if not into the member itself: for an optional or a vector a new element.
   void* (*place)(void* member) = nullptr;
 };
@@ -56,7 +55,8 @@ struct QueryMember {
   static_assert(Value<M>,
                 "violet: a member of Query<T> is an integer, a floating-point number, bool, std::string_view, "
                 "std::string, or a std::optional or std::vector of those");
-  static constexpr QueryField field{value_type<M>(), false, std::is_same_v<M, std::int32_t>};
+  static constexpr QueryField field{value_type<M>(), false,
+                                    std::is_integral_v<M> && std::is_signed_v<M> && sizeof(M) >= 4};
 };
 template <class M>
   requires Value<M>
@@ -92,6 +92,7 @@ void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, st
 }  // namespace web
 
 template <class T>
+  requires reflect::Aggregate<T>
 struct Extract<Query<T>> : Extractor {
   static void bind(web::Binding&, web::ParameterSlot& slot, std::size_t) {
     slot.mask = reflect::declared_without_value<T>();
