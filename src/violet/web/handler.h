@@ -80,11 +80,16 @@ inline constexpr bool kIsResult = std::is_void_v<R> || Replyable<R>;
 // Each of these is one error for one wrong handler; its template argument names the type.
 template <class P>
 struct CheckParameter {
-  static_assert(
-      HandlerParameter<P>,
-      "violet: this type cannot be a handler's parameter. Take Path<T>, Query<T>, RawQuery, Header<\"Name\">, "
-      "Cookies, Text, Bytes, BodyStream, Request, Exchange&, a T& given to app.provide<T>(), or specialise "
-      "violet::Extract");
+  static constexpr bool is_reference_to_value = !HandlerParameter<P> && HandlerParameter<std::remove_cvref_t<P>>;
+  static_assert(!is_reference_to_value,
+                "violet: a handler takes Path, Query, Text and the like by value, because a coroutine may outlive a "
+                "reference to them");
+  static_assert(HandlerParameter<P> || is_reference_to_value,
+
+                "violet: this type cannot be a handler's parameter. Take Path<T> or Query<T> of numbers and texts, "
+                "RawQuery, Header<\"Name\">, "
+                "Cookies, Text, Bytes, BodyStream, Request, Exchange&, a T& given to app.provide<T>(), or specialise "
+                "violet::Extract");
 };
 template <class R>
 struct CheckResult {

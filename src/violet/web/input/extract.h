@@ -86,9 +86,6 @@ void fail_provided(Binding& binding, std::string_view type);
 
 template <class T>
 struct ExtractProvided : Extractor {
-  static_assert(!HandlerParameter<T>,
-                "violet: a handler takes Path, Query, Text and the like by value, because a coroutine may outlive a "
-                "reference to them");
   static void bind(Binding& binding, ParameterSlot& slot, std::size_t) {
     slot.object = binding.providers.find(&kTypeKey<T>);
     if (slot.object == nullptr) fail_provided(binding, reflect::type_name<T>());
@@ -100,10 +97,10 @@ struct ExtractProvided : Extractor {
 
 // What app.provide<T>() was given.
 template <class T>
-  requires std::is_class_v<T>
+  requires(std::is_class_v<T> && !std::is_const_v<T> && !HandlerParameter<T>)
 struct Extract<T&> : web::ExtractProvided<T> {};
 template <class T>
-  requires std::is_class_v<T>
+  requires(std::is_class_v<T> && !HandlerParameter<T>)
 struct Extract<const T&> : web::ExtractProvided<T> {};
 
 }  // namespace violet

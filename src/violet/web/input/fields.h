@@ -47,9 +47,6 @@ void bind_field(Binding& binding, ParameterSlot& slot, std::string_view name);
 
 template <web::Name name, class T = std::string_view>
 struct Header {
-  static_assert(
-      web::Value<typename web::Inner<T>::Type>,
-      "violet: Header<name, T> takes a number, bool, std::string_view, std::string or a std::optional of those");
   using Wrapped = T;
   T value{};
 
@@ -59,6 +56,7 @@ struct Header {
 };
 
 template <web::Name name, class T>
+  requires web::Value<typename web::Inner<T>::Type>
 struct Extract<Header<name, T>> : Extractor {
   static void bind(web::Binding& binding, web::ParameterSlot& slot, std::size_t) {
     web::bind_field(binding, slot, name.text());

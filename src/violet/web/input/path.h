@@ -18,9 +18,6 @@ namespace violet {
 
 template <class T>
 struct Path {
-  static_assert(web::Value<T> || reflect::Aggregate<T>,
-                "violet: Path<T> takes an integer, a floating-point number, bool, std::string_view, std::string or an "
-                "aggregate of those");
   using Wrapped = T;
   T value{};
 
@@ -50,7 +47,7 @@ struct Extract<Path<T>> : Extractor {
 };
 
 template <class T>
-  requires(!web::Value<T>)
+  requires(!web::Value<T> && reflect::Aggregate<T>)
 struct Extract<Path<T>> : Extractor {
   static_assert(reflect::kMemberCount<T> <= sizeof(web::ParameterSlot::indices),
                 "violet: Path<T> takes an aggregate of at most eight members");

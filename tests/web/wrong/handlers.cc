@@ -1,0 +1,42 @@
+// Handlers that cannot work, one for each CASE: the compiler has to say why in one error.
+#include "violet/violet.h"
+
+using namespace violet;
+
+struct Stranger {
+  int number;
+};
+
+void register_it(App& app) {
+#if CASE == 0  // a good one: the gate itself can pass
+  app.get("/", [](Path<int> id) { return *id; });
+#elif CASE == 1  // one of the user's own types, which nobody can extract
+  app.get("/", [](Stranger stranger) { return stranger.number; });
+#elif CASE == 2  // nor answer
+  app.get("/", [] { return Stranger{}; });
+#elif CASE == 3
+  app.get("/", [](auto anything) { return anything; });
+#elif CASE == 4
+  app.get("/", [n = 0]() mutable { return n++; });
+#elif CASE == 5
+  app.get("/", [](const Text& text) { return *text; });
+#elif CASE == 6
+  app.post("/", [](BodyStream) { return "no coroutine"; });
+#elif CASE == 7
+  app.use([](Text text) -> std::optional<Status> {
+    if (text->empty()) return Status::BadRequest;
+    return {};
+  });
+#elif CASE == 8
+  app.use([](Exchange&) { return 7; });
+#elif CASE == 9
+  app.get("/", []() -> Task<Stranger> { co_return Stranger{}; });
+#elif CASE == 10
+  app.get("/{x}", [](Path<void*> x) { return x.value != nullptr; });
+#elif CASE == 11
+  struct Odd {
+    void* pointer = nullptr;
+  };
+  app.get("/", [](Query<Odd> odd) { return odd->pointer != nullptr; });
+#endif
+}
