@@ -1,6 +1,6 @@
 // The showcase of violet: a page in the browser on which each feature
-// works. `make run` starts it. Serves until SIGTERM or SIGINT, drains and
-// exits 0.
+// works. `make run` starts it. Serves until SIGTERM or SIGINT, drains
+// and exits 0.
 #include "options.h"
 #include "routes.h"
 #include <violet/violet.h>
@@ -24,15 +24,16 @@ void print_table(const std::vector<std::string>& urls) {
     width = std::max(width, base.size() + shown.target.size());
   for (const showcase::Shown& shown : showcase::shown()) {
     const std::string url = base + std::string(shown.target);
-    std::printf("  %-6.*s  %-*s  %.*s\n",
-                static_cast<int>(shown.method.size()), shown.method.data(),
-                static_cast<int>(width), url.c_str(),
-                static_cast<int>(shown.what.size()), shown.what.data());
+    std::printf(
+        "  %-6.*s  %-*s  %.*s\n", static_cast<int>(shown.method.size()),
+        shown.method.data(), static_cast<int>(width), url.c_str(),
+        static_cast<int>(shown.what.size()), shown.what.data());
   }
   for (const std::string& url : urls) {
     if (url != base) std::printf("\n  also on %s\n", url.c_str());
   }
-  std::printf("\nCtrl-C ends it: open requests are answered first.\n\n");
+  std::printf(
+      "\nCtrl-C ends it: open requests are answered first.\n\n");
   std::fflush(stdout);
 }
 
@@ -40,7 +41,8 @@ void print_table(const std::vector<std::string>& urls) {
 
 int main(int argc, char** argv) {
   showcase::Options options;
-  if (const int status = showcase::parse(argc, argv, options); status >= 0)
+  if (const int status = showcase::parse(argc, argv, options);
+      status >= 0)
     return status;
 
   violet::App app;

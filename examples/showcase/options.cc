@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: showcase [flags]\n"
-    "  --port N       listens on http://127.0.0.1:N (8080); 0 takes a free "
+    "  --port N       listens on http://127.0.0.1:N (8080); 0 takes a "
+    "free "
     "one\n"
     "  --listen URL   listens there instead: http://[::]:8080, "
     "http://*:8080, unix:/run/showcase.sock; may be repeated\n"
@@ -51,7 +52,8 @@ int parse(int argc, char** argv, Options& options) {
       int port = 0;
       if (!read_number(value, 0, 65535, port))
         return wrong(flag, "takes a number from 0 to 65535");
-      options.urls.push_back("http://127.0.0.1:" + std::to_string(port));
+      options.urls.push_back("http://127.0.0.1:" +
+                             std::to_string(port));
     }
   }
   if (options.urls.empty())

@@ -34,8 +34,9 @@ class Waiting {
   Board& board_;
 };
 
-std::string limits_json();
-std::string live_json(const violet::Counters& counters, const Board& board);
+std::string limits_json(const violet::Limits& limits);
+std::string live_json(const violet::Counters& counters,
+                      const Board& board);
 std::string error_html(const violet::ErrorInfo& error);
 
 }  // namespace showcase

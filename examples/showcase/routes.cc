@@ -1,5 +1,5 @@
-// What stands between the markers // [name] and // [end] is what the page
-// shows beside the feature of that name.
+// What stands between the markers // [name] and // [end] is what the
+// page shows beside the feature of that name.
 #include "routes.h"
 
 #include "assets.h"
@@ -28,7 +28,8 @@ struct Search {
 
 std::string search(Query<Search> query) {
   std::string found = query->exact ? "exactly " : "about ";
-  found += query->q + ", at most " + std::to_string(query->limit) + "\n";
+  found += query->q;
+  found += ", at most " + std::to_string(query->limit) + "\n";
   for (const auto& tag : query->tag) found += "tagged " + tag + "\n";
   return found;
 }
@@ -153,8 +154,9 @@ void add_features(App& app) {
   // [end]
 
   // [limits]
-  app.get("/limits", [] {
-    return Reply(limits_json()).content_type("application/json");
+  app.get("/limits", [&app] {
+    return Reply(limits_json(app.limits()))
+        .content_type("application/json");
   });
   // [end]
 
@@ -181,8 +183,9 @@ void add_page(App& app) {
   for (const Asset& asset : assets()) {
     const Type* type = kTypes;
     while (!asset.name.ends_with(type->ending)) ++type;
-    const std::string path =
-        asset.name == "index.html" ? "/" : "/" + std::string(asset.name);
+    const std::string path = asset.name == "index.html"
+                                 ? "/"
+                                 : "/" + std::string(asset.name);
     app.get(path, [asset, type] {
       return Reply()
           .body(Slice::literal(asset.text))
@@ -196,20 +199,22 @@ std::span<const Shown> shown() noexcept {
   static constexpr Shown kShown[] = {
       {"GET", "/", "the page: open it in a browser"},
       {"GET", "/hello", "a text"},
-      {"GET", "/users/7", "a path parameter with a type; try /users/ada"},
+      {"GET", "/users/7",
+       "a path parameter with a type; try /users/ada"},
       {"GET", "/sum/1.5/2", "two of them"},
       {"GET", "/search?q=tea&limit=5",
        "a query read into a struct with defaults"},
       {"POST", "/echo", "what was sent; curl -d tea …"},
       {"GET", "/slow?ms=1000",
        "a handler that waits, and stops when its client leaves"},
-      {"GET", "/stream?count=5", "a body made piece by piece; curl -N …"},
+      {"GET", "/stream?count=5",
+       "a body made piece by piece; curl -N …"},
       {"POST", "/upload",
-       "a body of up to 32 MiB, read as it comes; curl -T file -X POST …"},
+       "up to 32 MiB, read as they come; curl -X POST -T file …"},
       {"GET", "/crash", "a handler that throws: 500 with an id"},
       {"GET", "/nothing", "no such route: 404"},
       {"DELETE", "/hello", "no such method: 405 with Allow"},
-      {"GET", "/limits", "every limit with its default"},
+      {"GET", "/limits", "every limit with its value"},
       {"GET", "/live", "what the server counts"},
   };
   return kShown;

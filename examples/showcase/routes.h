@@ -1,7 +1,7 @@
 #pragma once
 
-// The features of the showcase, each as a user of violet would write it,
-// and the list of their URLs.
+// The features of the showcase, each as a user of violet would write
+// it, and the list of their URLs.
 
 #include <violet/violet.h>
 

@@ -22,7 +22,7 @@ function resultFor(control, request) {
   const status = make("span", "status", "…");
   const time = make("span", "time");
   const text = make("pre");
-  text.setAttribute("aria-live", "polite");
+  status.setAttribute("role", "status");
   text.tabIndex = 0;
   meta.append(make("code", "", request), status, time);
   box.append(meta, text);
@@ -34,7 +34,7 @@ function resultFor(control, request) {
     text,
     head(code, words, good) {
       status.textContent = `${code} ${words}`.trim();
-      status.classList.toggle("bad", !good);
+      status.classList.add(good ? "good" : "bad");
       this.tick();
     },
     tick() {
@@ -110,7 +110,7 @@ for (const button of slowButtons) {
     slowButtons.forEach((other) => { other.disabled = slowCount >= kSlowMax; });
     const left = leaving(button);
     poll();
-    await send(button, `GET /slow?ms=${button.dataset.slow}&n=${Date.now() % 1000}`, { signal: left.signal });
+    await send(button, `GET /slow?ms=${button.dataset.slow}`, { signal: left.signal });
     left.end();
     --slowCount;
     slowButtons.forEach((other) => { other.disabled = false; });
