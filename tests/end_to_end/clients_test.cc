@@ -106,8 +106,9 @@ TEST(Clients, ReadNothingOrDripTheAnswer) {
   Client dripping(scene.running.endpoint);
   for (Client* client : {&nothing, &dripping}) {
     client->shrink_receive_buffer();
-    client->send(get("/large/50000000"));
+    client->send(get("/huge"));
   }
+  const auto begin = std::chrono::steady_clock::now();
   ASSERT_TRUE(eventually([&] { return scene.running.service.call_count >= 20; })) << "the witness and the two";
   ASSERT_TRUE(eventually([&] { return nothing.read_some(1, 0) == "H" && dripping.read_some(1, 1000) == "H"; }));
   // Closed by the server although the clients never close: only then is the witness alone.
@@ -115,6 +116,7 @@ TEST(Clients, ReadNothingOrDripTheAnswer) {
     dripping.read_some(10, 0);
     return scene.running.server.connection_count() == 1;
   }));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 250ms) << "by the write limits, no other";
 }
 
 TEST(Clients, HalfClosedOnesStillGetTheirAnswers) {

@@ -69,6 +69,20 @@ TEST(H1Limit, AnIdleConnectionIsClosedAfterKeepAlive) {
   EXPECT_EQ(t.wire.wire->take(), "");
 }
 
+TEST(H1Limit, AClientThatStillReadsAnAnswerIsNotIdle) {
+  Limits limits;
+  limits.keep_alive_ms = limits.header_ms = 30;
+  Timed t(limits);
+  t.wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::of(pattern(100'000))); };
+  t.wire.wire->set_room(1000);
+  t.wire.send(kGet + "GET /par");
+  EXPECT_FALSE(t.wire.until([&] { return t.wire.is_closed(); }, 120));
+  t.wire.wire->add_room(1'000'000);
+  t.wire.settle();
+  EXPECT_TRUE(reply_of(t.wire.wire->take()).body == pattern(100'000));
+  EXPECT_TRUE(t.wire.until([&] { return t.wire.is_closed() || t.wire.wire->is_shut_down(); })) << "from here on it is";
+}
+
 TEST(H1Limit, AnEmptyLineBetweenRequestsCountsAsIdle) {
   Limits limits;
   limits.header_ms = 20;

@@ -19,6 +19,7 @@ namespace violet::test {
 
 // Safe to call from many loops: it has no state but counters and the server it may stop.
 //   /          "hello"        /echo      the body        /large/{n}   n bytes of pattern()
+//   /huge      50 MB at no cost
 //   /never     no answer      /stop      stops the server and answers
 class PathService final : public Service {
  public:
@@ -34,6 +35,9 @@ class PathService final : public Service {
     } else if (path == "/stop") {
       server->stop(std::chrono::milliseconds(1000));
       exchange.reply(Slice::literal("stopping"));
+    } else if (path == "/huge") {
+      static const Slice kHuge = Slice::shared(std::string(50'000'000, 'h'));
+      exchange.reply(kHuge);
     } else if (path.starts_with("/large/")) {
       exchange.reply(Slice::of(pattern(static_cast<std::size_t>(std::atoll(std::string(path.substr(7)).c_str())))));
     } else {

@@ -3,6 +3,8 @@
 // H1Wire: an h1::Session over a MemoryTransport, with everything it stands on, driven by hand and without a clock of its
 // own: send() and settle() run the loop until nothing moves any more; until() steps it, bounded, for what takes time.
 //
+// A loop may keep one stream and its exchange ready; whatever else is not given back is found when the pools die.
+//
 //   H1Wire wire;
 //   wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::literal("hello")); };
 //   EXPECT_EQ(reply_of(wire.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n")).body, "hello");

@@ -389,7 +389,8 @@ void Session::settle() noexcept {
     return;
   }
   if (phase_ != Phase::Lingering) {
-    if (!streams_.is_empty()) {
+    // A client that still reads an answer is not idle.
+    if (!streams_.is_empty() || output_ != nullptr) {
       enter(receiving_ != nullptr && !receiving_->is_raw_ ? Phase::Body : Phase::Busy);
     } else {
       enter(has_partial_head() ? Phase::Head : Phase::Idle);
