@@ -60,11 +60,8 @@ void Exchange::open(Stream& stream) noexcept {
 // Back to how open() wants it. Only what one exchange may have changed is touched.
 void Exchange::reset() noexcept {
   VIOLET_ASSERT(count_ == 0 && stream_ == nullptr);
-  deadline_.cancel();
   cancel_hooks_.clear();
   if (is_task_used_) task_.reset();
-  request_.clear();
-  response_.status = 0;
   if (has_body_) {
     body_bytes_ = 0;
     body_ = {};
@@ -73,10 +70,26 @@ void Exchange::reset() noexcept {
     pending_.clear();
     trailers_ = nullptr;
   }
-  body_mode_ = BodyMode::Undecided;
-  has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
   waiter_ = nullptr;
   sink_ = nullptr;
+  rewind();
+}
+
+bool Exchange::reopen() noexcept {
+  if (count_ != 1 || has_body_ || is_task_used_ || waiter_ != nullptr || sink_ != nullptr || !cancel_hooks_.is_empty()) {
+    return false;
+  }
+  rewind();
+  open(*stream_);
+  return true;
+}
+
+// What every exchange leaves behind.
+void Exchange::rewind() noexcept {
+  deadline_.cancel();
+  request_.clear();
+  body_mode_ = BodyMode::Undecided;
+  has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
   refusal_detail_ = {};
   match = {};
   request_.fields.reset(reinterpret_cast<http::Field*>(request_fields_), kRequestFields);

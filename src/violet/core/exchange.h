@@ -174,6 +174,9 @@ class Exchange final : public Receiver {
   void release() noexcept;
 
   // --- from the wire
+  // Instead of on_close({}): ends a well-ended exchange and makes it new for the same stream, where nothing but the wire
+  // holds it and there was no body, task or hook. False: nothing was done.
+  [[nodiscard]] bool reopen() noexcept;
   void on_head(http::Head& head, bool has_body) override;
   void on_data(Slice data) override;
   void on_end(const http::Fields* trailers) override;
@@ -188,6 +191,7 @@ class Exchange final : public Receiver {
   ~Exchange() = default;
   void open(Stream& stream) noexcept;
   void reset() noexcept;
+  void rewind() noexcept;
 
   bool begin_body();
   void gather(std::string_view text);

@@ -35,6 +35,10 @@ namespace violet::h1 {
 struct Shared {
   explicit Shared(Site& with) noexcept : site(with), input(blocks) {}
   ~Shared() {
+    if (spare_stream_ != nullptr) {
+      spare_stream_->exchange_->on_close({});
+      streams.give(spare_stream_);
+    }
     if (spare_output_ != nullptr) outputs_.give(spare_output_);
   }
 
@@ -55,6 +59,12 @@ struct Shared {
     }
   }
 
+  // One stream with an exchange, ready for the next request of whatever session.
+  [[nodiscard]] bool wants_spare_stream() const noexcept { return kPoolsKeep && spare_stream_ == nullptr; }
+  [[nodiscard]] bool has_spare_stream() const noexcept { return spare_stream_ != nullptr; }
+  void give_spare_stream(Stream& stream) noexcept { spare_stream_ = &stream; }
+  [[nodiscard]] Stream* take_spare_stream() noexcept { return std::exchange(spare_stream_, nullptr); }
+
   Site& site;
   BlockPool blocks;
   ReadBlock input;
@@ -64,6 +74,7 @@ struct Shared {
  private:
   Pool<Output> outputs_{16};
   Output* spare_output_ = nullptr;
+  Stream* spare_stream_ = nullptr;
 };
 
 class Session final : public net::Transport::Owner, public ListNode<Session> {

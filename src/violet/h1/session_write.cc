@@ -19,32 +19,32 @@ constexpr int kRoundsMax = 4;  // times that a source is asked before others get
 
 void Stream::inform(const http::Head& head) {
   // HTTP/1.0 knows no 1xx (RFC 9110 §15.2).
-  if (is_started_ || session_.is_closed_ || is_http10_) return;
+  if (is_started_ || session_->is_closed_ || is_http10_) return;
   expects_continue_ = false;
-  write_head(session_.output_of(*this), head, AnswerFraming{.kind = Kind::None}, session_.shared_.site);
-  session_.answer_now();
+  write_head(session_->output_of(*this), head, AnswerFraming{.kind = Kind::None}, session_->shared_.site);
+  session_->answer_now();
 }
 
 void Stream::start(const http::Head& head, Body&& body) {
-  if (is_started_ || session_.is_closed_) return;
-  if (!session_.answer_plain(*this, head, body)) session_.begin_answer(*this, head, body);
+  if (is_started_ || session_->is_closed_) return;
+  if (!session_->answer_plain(*this, head, body)) session_->begin_answer(*this, head, body);
 }
 
 void Stream::wake() {
   if (!is_source_waiting_) return;
   is_source_waiting_ = false;
-  session_.later();
+  session_->later();
 }
 
 void Stream::credit(std::size_t n) {
   VIOLET_ASSERT(n <= owed_bytes_);
-  const bool was_full = owed_bytes_ >= session_.limits().receive_bytes_max;
+  const bool was_full = owed_bytes_ >= session_->limits().receive_bytes_max;
   owed_bytes_ -= std::min(n, owed_bytes_);
-  if (was_full && owed_bytes_ < session_.limits().receive_bytes_max) session_.later();
+  if (was_full && owed_bytes_ < session_->limits().receive_bytes_max) session_->later();
 }
 
 void Stream::reset(Error why) {
-  if (!session_.is_closed_) session_.reset(*this, why);
+  if (!session_->is_closed_) session_->reset(*this, why);
 }
 
 void Stream::set_receiver(Receiver& receiver) {
@@ -52,9 +52,9 @@ void Stream::set_receiver(Receiver& receiver) {
   exchange_ = nullptr;
 }
 
-const Connection& Stream::connection() const noexcept { return session_.connection_; }
+const Connection& Stream::connection() const noexcept { return session_->connection_; }
 Address Stream::local_address() const noexcept {
-  return session_.transport_ != nullptr ? session_.transport_->local() : Address{};
+  return session_->transport_ != nullptr ? session_->transport_->local() : Address{};
 }
 
 // --- streams
@@ -73,6 +73,10 @@ void Session::reset(Stream& stream, Error why) {
 }
 
 Stream& Session::open_stream() {
+  if (Stream* spare = shared_.take_spare_stream(); spare != nullptr) [[likely]] {
+    spare->reuse(*this);
+    return *spare;
+  }
   Stream& stream = *shared_.streams.take(*this);
   stream.exchange_ = &shared_.site.exchanges.open(stream);
   stream.receiver_ = stream.exchange_;
@@ -88,6 +92,12 @@ void Session::drop_stream(Stream& stream) noexcept {
 void Session::retire(Stream& stream, Error why) noexcept {
   stream.unlink();
   --stream_count_;
+  // The usual stream goes on to the next request with its exchange, without a way through the pools.
+  if (stream.is_reusable() && !why && shared_.wants_spare_stream() && stream.exchange_ != nullptr &&
+      stream.exchange_->reopen()) [[likely]] {
+    shared_.give_spare_stream(stream);
+    return;
+  }
   if (receiving_ == &stream) receiving_ = nullptr;
   if (Source* source = stream.body_.source(); source != nullptr) source->attach(nullptr);
   if (stream.early_ != nullptr) shared_.give_output(*stream.early_);
@@ -138,7 +148,7 @@ bool Session::answer_plain(Stream& stream, const http::Head& head, Body& body) {
       shared_.site.is_draining) {
     return false;
   }
-  stream.is_started_ = stream.is_answered_ = true;
+  stream.is_started_ = stream.is_answered_ = stream.is_answered_plainly_ = true;
   write_head(output(), head, AnswerFraming{.length = chain.size()}, shared_.site, chain.begin()->text());
   answer_now();
   return true;

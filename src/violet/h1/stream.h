@@ -18,10 +18,11 @@
 namespace violet::h1 {
 
 class Session;
+struct Shared;
 
 class Stream final : public violet::Stream, public ListNode<Stream> {
  public:
-  explicit Stream(Session& session) noexcept : session_(session) {}
+  explicit Stream(Session& session) noexcept : session_(&session) {}
 
   void inform(const http::Head& head) override;
   void start(const http::Head& head, Body&& body) override;
@@ -34,9 +35,20 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
 
  private:
   friend class Session;
+  friend struct Shared;
   [[nodiscard]] bool is_done() const noexcept { return is_received_ && is_answered_; }
 
-  Session& session_;
+  // Back to a new stream of `session`. REQUIRES: is_reusable(), and the exchange was reopened.
+  void reuse(Session& session) noexcept {
+    session_ = &session;
+    framing_ = {};
+    is_plain_ = is_head_request_ = is_http10_ = is_connect_ = expects_continue_ = is_received_ = is_started_ =
+        is_answered_ = is_answered_plainly_ = false;
+  }
+  // Has left nothing behind but a few flags.
+  [[nodiscard]] bool is_reusable() const noexcept { return is_answered_plainly_ && !framing_.has_body(); }
+
+  Session* session_;
   Receiver* receiver_ = nullptr;
   Exchange* exchange_ = nullptr;  // the receiver, until another replaces it
   Framing framing_;
@@ -50,6 +62,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   bool is_received_ = false;
   bool is_started_ = false;
   bool is_answered_ = false;
+  bool is_answered_plainly_ = false;  // by Session::answer_plain()
   bool is_source_waiting_ = false;
   bool is_raw_ = false;           // after 101, or 2xx to CONNECT: bytes without framing
   Error reset_why_;               // set: to be reset when its turn comes

@@ -9,6 +9,12 @@
 #include "violet/net/socket.h"
 
 namespace violet {
+namespace {
+
+constexpr std::uint64_t kCleanUpMs = 5'000;   // that tasks may take after the last connection has gone
+constexpr std::uint64_t kCleanUpLookMs = 5;   // between two looks whether they have ended
+
+}  // namespace
 
 Worker::Worker(Server& server)
     : server_(server),
@@ -88,11 +94,20 @@ void Worker::cut() noexcept {
 }
 
 void Worker::end_if_empty() noexcept {
-  if (site_.is_draining && sessions_.is_empty()) {
-    drain_timer_.cancel();
-    cut_timer_.cancel();
-    loop_.stop();
+  if (!site_.is_draining || !sessions_.is_empty()) return;
+  // A handler's shielded clean-up may go on after its client has left; it gets a while.
+  if (site_.exchanges.used_count() > (h1_.has_spare_stream() ? 1u : 0u)) {
+    if (give_up_ms_ == 0) give_up_ms_ = loop_.now_ms() + kCleanUpMs;
+    if (loop_.now_ms() < give_up_ms_) {
+      loop_.timers().arm_after(end_timer_, kCleanUpLookMs);
+      return;
+    }
+    log(LogLevel::Warn, "a handler's task did not end with its client; it is left behind");
   }
+  drain_timer_.cancel();
+  cut_timer_.cancel();
+  end_timer_.cancel();
+  loop_.stop();
 }
 
 void Worker::on_accept(int descriptor, const Address& peer) noexcept {

@@ -51,6 +51,8 @@ class Worker final : public net::Listener::Acceptor, public h1::Session::Host {
   List<h1::Session, h1::Session> sessions_;
   TimerTo<&Worker::begin_drain> drain_timer_{*this};
   TimerTo<&Worker::cut> cut_timer_{*this};
+  TimerTo<&Worker::end_if_empty> end_timer_{*this};
+  std::uint64_t give_up_ms_ = 0;  // when tasks that outlive their clients are waited for no longer; 0: not waiting
   std::thread thread_;
 };
 

@@ -42,40 +42,60 @@ std::size_t find_member(const QueryShape& shape, std::string_view name) noexcept
 
 // A plain number at `at`, up to '&' or the end, in one pass. nullptr: something else, or it may not fit.
 const char* read_int(const char* at, const char* end, std::uint8_t size, void* out) noexcept {
-  constexpr int kDigitsMax = 9;
+  constexpr std::ptrdiff_t kDigitsMax = 9;
   const bool is_negative = at < end && *at == '-';
   if (is_negative) ++at;
   const char* const first = at;
-  std::int32_t value = 0;
-  for (; at < end && *at != '&'; ++at) {
+  std::uint32_t value = 0;
+  for (; at < end; ++at) {
     const auto digit = static_cast<unsigned>(*at - '0');
-    if (digit > 9 || at - first == kDigitsMax) return nullptr;
-    value = value * 10 + static_cast<std::int32_t>(digit);
+    if (digit > 9) {
+      if (*at == '&') break;
+      return nullptr;
+    }
+    value = value * 10 + digit;
   }
-  if (at == first) return nullptr;
-  if (is_negative) value = -value;
+  if (at == first || at - first > kDigitsMax) return nullptr;
+  const auto number = is_negative ? -static_cast<std::int32_t>(value) : static_cast<std::int32_t>(value);
   if (size == sizeof(std::int64_t)) {
-    const std::int64_t wide = value;
+    const std::int64_t wide = number;
     std::memcpy(out, &wide, sizeof wide);
   } else {
-    std::memcpy(out, &value, sizeof value);
+    std::memcpy(out, &number, sizeof number);
   }
   return at;
+}
+
+// Whether `known` and '=' stand at `at`.
+bool is_name_at(const char* at, const char* end, std::string_view known) noexcept {
+  const std::size_t size = known.size();
+  return static_cast<std::size_t>(end - at) > size && at[size] == '=' && *at == known.front() &&
+         (size == 1 || std::memcmp(at, known.data(), size) == 0);
 }
 
 // Reads pairs as long as they are plain: the name of an integer member that has not come yet, '=', a number. Returns the
 // first pair that is something else, or the end. A function of its own, so that the common query keeps to registers.
 [[gnu::noinline]] const char* read_plain(const char* at, const char* end, const QueryShape& shape, void* const* members,
                                          std::uint32_t& seen) noexcept {
-  while (at < end) {
-    const char* mark = at;
-    while (mark < end && mark_of(*mark) == 0) ++mark;
-    if (mark == at || mark == end || *mark != '=') return at;
-    const std::size_t index = find_member(shape, between(at, mark));
-    if (index == shape.count || !shape.fields[index].is_int || (seen >> index & 1) != 0) return at;
-    const char* const next = read_int(mark + 1, end, shape.fields[index].type.size, members[index]);
+  // Fields mostly come in the order of the members.
+  for (std::size_t expected = 0; at < end; ++expected) {
+    std::size_t index = expected;
+    const char* value;
+    if (index < shape.count && is_name_at(at, end, shape.names[index])) [[likely]] {
+      value = at + shape.names[index].size() + 1;
+    } else {
+      const char* mark = at;
+      while (mark < end && mark_of(*mark) == 0) ++mark;
+      if (mark == at || mark == end || *mark != '=') return at;
+      index = find_member(shape, between(at, mark));
+      if (index == shape.count) return at;
+      value = mark + 1;
+    }
+    if (!shape.fields[index].is_int || (seen >> index & 1) != 0) return at;
+    const char* const next = read_int(value, end, shape.fields[index].type.size, members[index]);
     if (next == nullptr) return at;
     seen |= std::uint32_t{1} << index;
+    expected = index;
     at = next + (next < end);
   }
   return at;
