@@ -215,33 +215,31 @@ TEST(Http1Hostile, DoesNotSpin) {
 TEST(Http1Hostile, WaitsOutAShortageOfDescriptors) {
   LiveServer live;
   ASSERT_TRUE(is_served(live.port()));
-  // The client's end is made before the last descriptors go.
   rlimit old{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &old), 0);
   std::deque<RawClient> clients;
-  for (int i = 0; i < 5; ++i) clients.emplace_back(live.port());
-  std::this_thread::sleep_for(milliseconds(50));
+  clients.emplace_back(live.port());
+  ASSERT_TRUE(clients.front().send(get()));
+  ASSERT_TRUE(clients.front().read_until("GET /t a\n"));
+  // The clients' ends are made before the last descriptors go.
+  for (int i = 0; i < 3; ++i) clients.emplace_back(live.port(), 0, RawClient::When::Later);
   rlimit tight = old;
   tight.rlim_cur = 128;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
   std::vector<int> taken;
   for (int fd; (fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) taken.push_back(fd);
-  ASSERT_GT(taken.size(), 4u);
-  for (int i = 0; i < 2; ++i) {
-    ::close(taken.back());
-    taken.pop_back();
-  }
-  clients.emplace_back(live.port());  // takes one of the two
-  clients.emplace_back(live.port());  // and the other; the server has none left
+  for (std::size_t i = 1; i < clients.size(); ++i) clients[i].connect();
   const double before = cpu_seconds();
   std::this_thread::sleep_for(milliseconds(300));
   EXPECT_LT(cpu_seconds() - before, 0.1) << "accepting must not spin";
-  ASSERT_TRUE(clients.front().send(get()));
-  EXPECT_TRUE(clients.front().read_until("GET /t a\n")) << "a connection that stands is served";
+  ASSERT_TRUE(clients.front().send(get("", "/again")));
+  EXPECT_TRUE(clients.front().read_until("GET /again a\n")) << "a connection that stands is served";
   for (const int fd : taken) ::close(fd);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &old), 0);
-  ASSERT_TRUE(clients.back().send(get()));
-  EXPECT_TRUE(clients.back().read_until("GET /t a\n")) << "and who waited, once there is room";
+  for (std::size_t i = 1; i < clients.size(); ++i) {
+    ASSERT_TRUE(clients[i].send(get()));
+    EXPECT_TRUE(clients[i].read_until("GET /t a\n")) << "and who waited, once there is room";
+  }
 }
 
 TEST(Http1Hostile, DrainsWithAnswersUnderWay) {

@@ -126,14 +126,18 @@ LiveServer::~LiveServer() {
   service.forget();
 }
 
-RawClient::RawClient(std::uint16_t port, int receive_bytes) {
+RawClient::RawClient(std::uint16_t port, int receive_bytes, When when) : port_(port) {
   descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (receive_bytes > 0) ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
   const int on = 1;
   ::setsockopt(descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (when == When::Now) connect();
+}
+
+void RawClient::connect() {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_port = htons(port);
+  address.sin_port = htons(port_);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) end_ = End::Reset;
   ::fcntl(descriptor_, F_SETFL, O_NONBLOCK);

@@ -40,12 +40,15 @@ class RawClient {
  public:
   enum class End : std::uint8_t { Open, Fin, Reset };
 
-  // `receive_bytes` sets SO_RCVBUF, 0 leaves it.
-  explicit RawClient(std::uint16_t port, int receive_bytes = 0);
+  enum class When : std::uint8_t { Now, Later };
+
+  // `receive_bytes` sets SO_RCVBUF, 0 leaves it. Later: connect() is called by hand.
+  explicit RawClient(std::uint16_t port, int receive_bytes = 0, When when = When::Now);
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;
   ~RawClient();
 
+  void connect();
   // Sends until all is gone or the peer takes no more; answers are read meanwhile, so that nobody blocks for ever.
   // False when the connection broke.
   bool send(std::string_view bytes);
@@ -63,6 +66,7 @@ class RawClient {
 
  private:
   bool read_some(int wait_ms);
+  std::uint16_t port_;
   int descriptor_ = -1;
   std::string received_;
   End end_ = End::Open;
