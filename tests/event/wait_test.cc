@@ -35,7 +35,8 @@ Task<Result<int>> careful(int delay_ms, int value) {
 Task<int> deaf() {
   for (;;) co_await sleep_ms(1'000'000);
 }
-Task<int> ready(int value) { co_return value; }
+// Not inlined, so that its frame is a real one.
+[[gnu::noinline]] Task<int> ready(int value) { co_return value; }
 
 TEST(Sleep, NeverEndsEarlyAndIsRarelyLate) {
   Loop loop;
@@ -182,6 +183,45 @@ TEST(WhenAll, AStopReachesEveryChild) {
   EXPECT_TRUE(has_ended);
   EXPECT_EQ(sum, -3);
   EXPECT_EQ(loop.timers().next_due(), TimerWheel::kNever);
+}
+
+TEST(WhenAll, ChildrenOfAStoppedChainAreStoppedFromTheStart) {
+  Loop loop;
+  Loop::Scope scope(loop);
+  TaskRoot root;
+  int sum = 0;
+  auto body = [&]() -> Task<> {
+    auto [a, b] = co_await when_all(after(100'000, 1), after(200'000, 2));
+    sum = a + b;
+  };
+  root.stop(ErrorKind::Closed);
+  root.start(body(), [](Outcome<void>&&) noexcept {});
+  EXPECT_EQ(sum, -3);
+}
+
+TEST(WhenAll, ChildrenShareTheArenaAndTheDeadline) {
+  Loop loop;
+  Loop::Scope scope(loop);
+  alignas(16) char room[4096];
+  Arena arena(room, sizeof room);
+  TaskRoot root(&arena);
+  bool is_in_arena = false;
+  std::uint64_t remaining_ms = 0;
+  auto child = [&]() -> Task<> {
+    Task<int> inner = ready(1);
+    is_in_arena = !inner.is_on_heap();
+    remaining_ms = this_task().remaining_ms();
+    co_return;
+  };
+  auto body = [&]() -> Task<> { co_await when_all(child(), pause(1)); };
+  root.set_deadline(loop.now_ms() + 50'000);
+  {
+    TaskRoot::Enter enter(root);
+    root.start(body(), [](Outcome<void>&&) noexcept {});
+  }
+  EXPECT_TRUE(is_in_arena);
+  EXPECT_LE(remaining_ms, 50'000u);
+  root.reset();
 }
 
 TEST(WhenAll, AnAbandonedChildAbandonsTheStoppedChain) {
@@ -430,6 +470,18 @@ TEST(Spawn, AThousandInFlightEndWhenTheLoopStops) {
   });
   loop.run();
   EXPECT_EQ(ended, 1000);
+}
+
+TEST(Spawn, WhatIsSpawnedWhileTheLoopEndsIsStoppedFromTheStart) {
+  Loop loop;
+  ErrorKind kind = ErrorKind::None;
+  spawn(loop, [&]() -> Task<> {
+    co_await sleep_ms(1'000'000);
+    spawn(loop, [&kind]() -> Task<> { kind = (co_await sleep_ms(1'000'000)).error().kind(); });
+  });
+  loop.stop();
+  loop.run();
+  EXPECT_EQ(kind, ErrorKind::ShuttingDown);
 }
 
 TEST(Spawn, WhatDoesNotEndInTimeIsDestroyed) {

@@ -219,7 +219,8 @@ class [[nodiscard("a Task does nothing until it is awaited")]] Task : public det
 
   // False after it was moved from or awaited.
   explicit operator bool() const noexcept { return frame_ != nullptr; }
-  // Whether its frame is memory of its own, not of an arena.
+  // Whether its frame is memory of its own, not of an arena. Only for a Task that is handed on: the compiler may put
+  // the frame of one that never leaves its function into that function's.
   [[nodiscard]] bool is_on_heap() const noexcept { return detail::is_heap_frame(frame_); }
 
  private:
@@ -326,5 +327,7 @@ class TaskRoot : public TaskContext {
   detail::AnyTask task_;
   alignas(void*) std::byte sink_[2 * sizeof(void*)];
 };
+
+static_assert(sizeof(TaskContext) <= 136 && sizeof(TaskRoot) <= 176);
 
 }  // namespace violet
