@@ -140,7 +140,20 @@ TEST(AppSettings, AreUsed) {
 TEST(AppErrors, NameTheLimitThatTheRouteHasSet) {
   App app;
   app.post("/small", [](Text text) { return *text; }).body_max(4);
-  EXPECT_EQ(app.test().post("/small", "12345").text(), "413 Content Too Large\nlimit body_bytes_max = 4\n");
+  const std::string page = "413 Content Too Large\nlimit body_bytes_max = 4\n";
+  EXPECT_EQ(app.test().post("/small", "12345").text(), page);
+  // Who develops it is told more.
+  app.dev(true);
+  EXPECT_EQ(app.test().post("/small", "12345").text(), page + "raised by body_max() of the route, or app.limits()\n");
+  EXPECT_NE(app.test().get("/" + std::string(9000, 'x')).text().find("raised by app.limits()"), std::string::npos);
+}
+
+TEST(AppReplies, AreWhatHandlersTook) {
+  App app;
+  app.post("/bytes", [](Bytes bytes) { return bytes; });
+  const TestReply reply = app.test().post("/bytes", std::string(3000, 'x'));
+  EXPECT_EQ(reply.text(), std::string(3000, 'x'));
+  EXPECT_EQ(reply.header("Content-Type"), "application/octet-stream");
 }
 
 TEST(AppErrors, RefuseADeclaredBodyBeforeItIsRead) {

@@ -13,6 +13,15 @@ LimitId limit_of(Error error) noexcept {
   return has_limit ? static_cast<LimitId>(error.detail()) : LimitId::None;
 }
 
+std::string_view hint_for(LimitId limit) noexcept {
+  switch (limit) {
+    case LimitId::None: return {};
+    case LimitId::body_bytes_max: return "raised by body_max() of the route, or app.limits()";
+    case LimitId::handler_ms: return "raised by handler_ms() of the route, or app.limits()";
+    default: return "raised by app.limits()";
+  }
+}
+
 std::string text_of(const std::exception_ptr& exception) {
   if (exception == nullptr) return {};
   try {
@@ -37,6 +46,7 @@ std::string ErrorInfo::to_string() const {
   if (!limit().empty()) {
     text.append("limit ").append(limit()).append(" = ").append(std::to_string(limit_value())).append("\n");
   }
+  if (!hint_.empty()) text.append(hint_).append("\n");
   if (!id_.empty()) text.append("error id ").append(id_).append("\n");
   if (!exception_.empty()) text.append(exception_).append("\n");
   return text;
@@ -48,7 +58,10 @@ Body ErrorPages::render(Exchange& exchange, Error why, const std::exception_ptr&
   info.error_ = why;
   info.detail_ = exchange.refusal_detail();
   info.id_ = id;
-  if (is_dev_) info.exception_ = text_of(exception);
+  if (is_dev_) {
+    info.exception_ = text_of(exception);
+    info.hint_ = hint_for(limit_of(why));
+  }
   Body body;
   if (hook_ && run_hook(exchange, info, body)) return body;
   web::set_content_type(exchange, web::kPlainText);

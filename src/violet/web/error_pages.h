@@ -8,7 +8,7 @@
 //   });
 //
 // Without a hook the page is plain text: the status, the detail, the limit that bit and the id that joins a 500 to its
-// line in the log. What an exception said is shown only in development.
+// line in the log. What an exception said, and how a limit is raised, is shown only in development.
 
 #include "violet/base/function.h"
 #include "violet/core/site.h"
@@ -35,6 +35,8 @@ class ErrorInfo {
   [[nodiscard]] std::uint64_t limit_value() const noexcept;
   // Of a handler that threw: names its line in the log.
   [[nodiscard]] std::string_view id() const noexcept { return id_; }
+  // How the program can raise the limit; "" outside development, and when it was none.
+  [[nodiscard]] std::string_view hint() const noexcept { return hint_; }
   // What the exception said; "" outside development.
   [[nodiscard]] std::string_view exception() const noexcept { return exception_; }
   // The request; its texts are empty when it could not even be read.
@@ -49,6 +51,7 @@ class ErrorInfo {
   Error error_;
   std::string_view detail_;
   std::string_view id_;
+  std::string_view hint_;
   std::string exception_;
   Request request_;
 };

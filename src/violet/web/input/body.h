@@ -35,6 +35,7 @@ struct Text {
 };
 
 struct Bytes {
+  using Wrapped = std::span<const std::byte>;
   std::span<const std::byte> value;
   operator std::span<const std::byte>() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
   const std::span<const std::byte>& operator*() const noexcept { return value; }

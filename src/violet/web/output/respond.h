@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -100,6 +101,12 @@ struct Respond<std::string> {
 template <>
 struct Respond<std::vector<std::byte>> {
   static Body body(Exchange& exchange, const std::vector<std::byte>& bytes) {
+    return web::octets_body(exchange, bytes.data(), bytes.size());
+  }
+};
+template <>
+struct Respond<std::span<const std::byte>> {
+  static Body body(Exchange& exchange, std::span<const std::byte> bytes) {
     return web::octets_body(exchange, bytes.data(), bytes.size());
   }
 };
