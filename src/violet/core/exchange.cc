@@ -295,6 +295,16 @@ void Exchange::fail_body(Error why) noexcept {
 bool Exchange::reply(Body&& body) {
   if (is_answered_) return false;
   deadline_.cancel();
+  if (response_.status != 200 || !match.reply_hooks.empty() || has_body_ || stream_ == nullptr) {
+    return reply_with_care(body);
+  }
+  is_answered_ = true;
+  stream_->start(response_, std::move(body));
+  return true;
+}
+
+// With hooks, a status to look at, or a request's body that nobody may want any more.
+bool Exchange::reply_with_care(Body& body) {
   if (!match.reply_hooks.empty()) [[unlikely]] {
     // Taken away meanwhile, so that the answer to a hook that throws or refuses does not pass through them again.
     const auto hooks = std::exchange(match.reply_hooks, {});

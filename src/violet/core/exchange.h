@@ -192,6 +192,7 @@ class Exchange final : public Receiver {
   void open(Stream& stream) noexcept;
   void reset() noexcept;
   void rewind() noexcept;
+  bool reply_with_care(Body& body);
 
   bool begin_body();
   void gather(std::string_view text);

@@ -81,12 +81,6 @@ char* put_field(char* p, const http::Field& field) {
   return put_literal(p, "\r\n");
 }
 
-std::size_t fields_bound(const http::Fields& fields) {
-  std::size_t size = 0;
-  for (const http::Field& field : fields) size += field.name.size() + field.value.size() + 4;
-  return size;
-}
-
 // Fields of a handler that the wire writes itself, or not at all (RFC 9110 §7.6.1, RFC 9112 §6).
 enum class Mine : std::uint8_t { No, Always, Length, Upgrade, Date };
 
@@ -101,6 +95,21 @@ constexpr auto kMine = [] {
   return table;
 }();
 
+// What one look at a head's fields tells: how long they are, and whether the wire has a say in any.
+struct Survey {
+  std::size_t bytes = 0;
+  unsigned mine = 0;  // a bit for each Mine that occurs
+
+  explicit Survey(const http::Fields& fields) noexcept {
+    for (const http::Field& field : fields) {
+      bytes += field.name.size() + field.value.size() + 4;
+      mine |= 1u << static_cast<unsigned>(kMine[static_cast<std::size_t>(field.id)]);
+    }
+  }
+  [[nodiscard]] bool has(Mine which) const noexcept { return (mine >> static_cast<unsigned>(which) & 1) != 0; }
+  [[nodiscard]] bool is_plain() const noexcept { return mine <= 1; }  // nothing but Mine::No
+};
+
 bool is_dropped(Mine mine, int status, Kind kind) {
   switch (mine) {
     case Mine::No:
@@ -112,13 +121,14 @@ bool is_dropped(Mine mine, int status, Kind kind) {
   return false;
 }
 
-[[gnu::always_inline]] inline char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site) {
+[[gnu::always_inline]] inline char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site,
+                                             const Survey& survey) {
   const bool is_final = !http::is_informational(head.status);
-  if (head.status == 200 && !head.fields.has(FieldId::Date)) [[likely]] {
+  if (head.status == 200 && !survey.has(Mine::Date)) [[likely]] {
     p = put_padded<http::DateLine::kOkBytes>(p, site.date.ok_at(site.loop.wall_seconds()));
   } else {
     p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
-    if (is_final && !head.fields.has(FieldId::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
+    if (is_final && !survey.has(Mine::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
   }
   if (is_final && !site.server_name.empty() && !head.fields.has(FieldId::Server)) {
     p = put_literal(p, "Server: ");
@@ -126,8 +136,7 @@ bool is_dropped(Mine mine, int status, Kind kind) {
     p = put_literal(p, "\r\n");
   }
   for (const http::Field& field : head.fields) {
-    const Mine mine = kMine[static_cast<std::size_t>(field.id)];
-    if (mine != Mine::No && is_dropped(mine, head.status, framing.kind)) [[unlikely]] continue;
+    if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], head.status, framing.kind)) continue;
     p = put_field(p, field);
   }
   if (head.status == 101) {
@@ -156,9 +165,9 @@ constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kByte
 
 // A head that does not fit into a block.
 [[gnu::noinline]] void write_large_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
-                                        std::size_t bound) {
+                                        const Survey& survey, std::size_t bound) {
   std::string text(bound, '\0');
-  text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site) - text.data()));
+  text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site, survey) - text.data()));
   output.append(Slice::of(std::move(text)));
 }
 
@@ -166,15 +175,16 @@ constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kByte
 
 void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
                 std::string_view body) {
-  const std::size_t bound = kFixedBound + site.server_name.size() + fields_bound(head.fields) + body.size();
+  const Survey survey(head.fields);
+  const std::size_t bound = kFixedBound + site.server_name.size() + survey.bytes + body.size();
   if (bound <= Block::capacity()) [[likely]] {
     char* start = output.reserve(bound);
-    char* p = put_head(start, head, framing, site);
+    char* p = put_head(start, head, framing, site, survey);
     p = put(p, body);
     output.commit(static_cast<std::size_t>(p - start));
     return;
   }
-  write_large_head(output, head, framing, site, bound);
+  write_large_head(output, head, framing, site, survey, bound);
   output.copy(body);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <string>
 
 #include "violet/memory/slice.h"
@@ -27,7 +28,8 @@ class Chain {
     return *this;
   }
   ~Chain() {
-    if (!is_pristine()) destroy();
+    for (std::uint32_t i = begin_; i < end_; ++i) slices_[i].~Slice();
+    if (capacity_ != kInline) ::operator delete(slices_);
   }
 
   [[nodiscard]] bool is_empty() const noexcept { return begin_ == end_; }

@@ -47,15 +47,13 @@ const char* read_int(const char* at, const char* end, std::uint8_t size, void* o
   if (is_negative) ++at;
   const char* const first = at;
   std::uint32_t value = 0;
-  for (; at < end; ++at) {
+  while (at < end) {
     const auto digit = static_cast<unsigned>(*at - '0');
-    if (digit > 9) {
-      if (*at == '&') break;
-      return nullptr;
-    }
+    if (digit > 9) break;
     value = value * 10 + digit;
+    ++at;
   }
-  if (at == first || at - first > kDigitsMax) return nullptr;
+  if (at == first || at - first > kDigitsMax || (at < end && *at != '&')) return nullptr;
   const auto number = is_negative ? -static_cast<std::int32_t>(value) : static_cast<std::int32_t>(value);
   if (size == sizeof(std::int64_t)) {
     const std::int64_t wide = number;

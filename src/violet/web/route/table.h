@@ -143,7 +143,11 @@ class Table {
     const char* at = text.data();
     std::size_t left = text.size();
     std::uint64_t hash = left * kSecond;
-    if (left >= 8) {
+    if (left >= 8 && left <= 16) {
+      // Two loads, which overlap unless there are sixteen bytes.
+      hash = ((hash ^ load(at)) * kFirst) ^ (hash >> 29);
+      hash = (hash ^ load(at + left - 8)) * kSecond;
+    } else if (left > 16) {
       for (; left > 8; left -= 8, at += 8) hash = ((hash ^ load(at)) * kFirst) ^ (hash >> 29);
       // The last eight bytes, which may overlap the ones before.
       hash = (hash ^ load(text.data() + text.size() - 8)) * kSecond;
