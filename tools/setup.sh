@@ -8,7 +8,7 @@ build_packages="
   g++ cmake ninja-build pkg-config ccache git python3
   libuv1-dev libgtest-dev libbenchmark-dev node-llhttp
   valgrind"
-bench_packages="wrk nghttp2-client curl"
+bench_packages="wrk nghttp2-client curl strace linux-perf"
 
 # Packages to be had from backports only. Without backports violet builds without what needs them.
 backports_packages=""

@@ -89,7 +89,7 @@ class Function<R(Args...)> {
         if constexpr (is_inline<F>) {
           F& source = callable<F>(from);
           ::new (to) F(std::move(source));
-          source.~F();
+          source.~F();  // NOLINT(bugprone-use-after-move): a moved-from object still has to end
         } else {
           *static_cast<F**>(to) = *static_cast<F**>(from);
         }
