@@ -1,7 +1,7 @@
 #pragma once
 
-// A second decoder of chunked bodies (RFC 9112 §7.1), for comparison: it reads the grammar rule by rule, keeps everything
-// in memory, and of all limits knows only the number of trailer fields.
+// A second decoder of chunked bodies (RFC 9112 §7.1), for comparison: it reads the grammar rule by rule, keeps
+// everything in memory, and of all limits knows only the number of trailer fields.
 
 #include <cstdint>
 #include <string>

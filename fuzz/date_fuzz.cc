@@ -1,12 +1,13 @@
 // http/date.h: the first byte chooses between reading a date from the bytes and writing one of the seconds in them.
 
+#include "violet/http/date.h"
+
+#include "fuzz/expect.h"
+
 #include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <string_view>
-
-#include "fuzz/expect.h"
-#include "violet/http/date.h"
 
 namespace {
 
@@ -28,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   char text[kDateBytes];
   if ((data[0] & 1) != 0) {
     const std::int64_t seconds = kFirst + static_cast<std::int64_t>(static_cast<std::uint64_t>(number) %
-                                                                   static_cast<std::uint64_t>(kLast - kFirst + 1));
+                                                                    static_cast<std::uint64_t>(kLast - kFirst + 1));
     format_date(number, text);  // any number at all
     const std::string_view written = format(seconds, text);
     EXPECT(parse_date(written, 0) == seconds);

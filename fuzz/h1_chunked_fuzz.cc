@@ -3,16 +3,16 @@
 //
 // The first byte chooses how the body is cut; the rest is the body.
 
+#include "fuzz/chunked_reference.h"
+#include "fuzz/expect.h"
+#include "fuzz/wire.h"
+#include "violet/h1/parser.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include "fuzz/chunked_reference.h"
-#include "fuzz/expect.h"
-#include "fuzz/wire.h"
-#include "violet/h1/parser.h"
 
 namespace {
 

@@ -3,6 +3,11 @@
 // What must hold: the verdict on a prefix is never taken back by what follows; what is accepted obeys the grammar when
 // it is looked at with other eyes than the parser's; and what was accepted, written again, is accepted as the same.
 
+#include "fuzz/expect.h"
+#include "violet/base/ascii.h"
+#include "violet/h1/parser.h"
+#include "violet/memory/buffer.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -10,11 +15,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-
-#include "fuzz/expect.h"
-#include "violet/base/ascii.h"
-#include "violet/h1/parser.h"
-#include "violet/memory/buffer.h"
 
 namespace {
 
@@ -71,7 +71,9 @@ void check_accepted(const Outcome& whole, const Limits& limits) {
   EXPECT(head.raw.size() <= limits.request_line_bytes_max + limits.field_bytes_max);
   std::size_t lengths = 0, codings = 0, hosts = 0;
   std::string again(head.method_text);
-  again.append(" ").append(head.target).append(head.version == http::Version::Http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
+  again.append(" ")
+      .append(head.target)
+      .append(head.version == http::Version::Http10 ? " HTTP/1.0\r\n" : " HTTP/1.1\r\n");
   for (const http::Field& field : head.fields) {
     EXPECT(ascii::is_token(field.name) && is_inside(field.name, whole));
     EXPECT(http::is_field_value(field.value) && is_inside(field.value, whole));
@@ -92,7 +94,8 @@ void check_accepted(const Outcome& whole, const Limits& limits) {
   wide.request_line_bytes_max = wide.field_bytes_max = 1 << 20;
   const auto second = parse(again, wide);
   EXPECT(second->parsed.verdict == h1::Verdict::Done && second->used == again.size());
-  EXPECT(second->head.path == head.path && second->head.query == head.query && second->head.authority == head.authority);
+  EXPECT(second->head.path == head.path && second->head.query == head.query &&
+         second->head.authority == head.authority);
   EXPECT(second->head.fields.count() == head.fields.count());
   EXPECT(second->framing.content_length == whole.framing.content_length);
   EXPECT(second->framing.keeps_alive == whole.framing.keeps_alive);

@@ -7,15 +7,15 @@
 // nothing behind one that says close; no more answers than requests that the service or the refusal of one can explain;
 // and the same answers however the bytes are cut and the peer reads.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "fuzz/expect.h"
 #include "fuzz/wire.h"
 #include "violet/base/log.h"
 #include "violet/h1/parser.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -33,7 +33,8 @@ Limits choose_limits(std::uint8_t byte) {
   if ((byte & 8) != 0) limits.receive_bytes_max = 8;
   if ((byte & 16) != 0) limits.flush_bytes_max = 64;
   if ((byte & 32) != 0) limits.discard_bytes_max = 16;
-  if ((byte & 64) != 0) limits.chunk_extension_bytes_max = limits.chunk_overhead_bytes_max = limits.trailer_bytes_max = 24;
+  if ((byte & 64) != 0)
+    limits.chunk_extension_bytes_max = limits.chunk_overhead_bytes_max = limits.trailer_bytes_max = 24;
   return limits;
 }
 

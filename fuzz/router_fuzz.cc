@@ -3,6 +3,12 @@
 // The input is a list of lines: "+GET /a/{x}" registers, "*/a" registers for any method, everything else is a path that
 // is looked up with GET, HEAD, POST and DELETE.
 
+#include "fuzz/expect.h"
+#include "violet/base/ascii.h"
+#include "violet/http/target.h"
+#include "violet/web/endpoint.h"
+#include "violet/web/route/table.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -10,12 +16,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "fuzz/expect.h"
-#include "violet/base/ascii.h"
-#include "violet/http/target.h"
-#include "violet/web/endpoint.h"
-#include "violet/web/route/table.h"
 
 namespace {
 
@@ -66,15 +66,19 @@ std::optional<std::string> rank(const web::Pattern& pattern, const std::vector<s
   return pattern.segments.size() == parts.size() ? std::optional(result) : std::nullopt;
 }
 
-const web::Endpoint* find_slowly(const std::vector<Registered>& routes, const std::vector<std::string>& parts, http::Method method) {
+const web::Endpoint* find_slowly(const std::vector<Registered>& routes, const std::vector<std::string>& parts,
+                                 http::Method method) {
   const Registered* best = nullptr;
   std::string best_rank;
   int best_kind = 0;
   for (const Registered& route : routes) {
     int kind = 0;
-    if (!route.any && route.method == method) kind = 3;
-    else if (!route.any && method == http::Method::Head && route.method == http::Method::Get) kind = 2;
-    else if (route.any) kind = 1;
+    if (!route.any && route.method == method)
+      kind = 3;
+    else if (!route.any && method == http::Method::Head && route.method == http::Method::Get)
+      kind = 2;
+    else if (route.any)
+      kind = 1;
     if (kind == 0) continue;
     const auto found = rank(route.pattern, parts);
     if (!found) continue;
@@ -115,7 +119,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         continue;
       }
       const auto is_same = [&](const Registered& route) {
-        return route.any == any && route.method == method && route.pattern.segments.size() == pattern->segments.size() &&
+        return route.any == any && route.method == method &&
+               route.pattern.segments.size() == pattern->segments.size() &&
                std::ranges::equal(route.pattern.segments, pattern->segments, [](const Segment& a, const Segment& b) {
                  return a.kind == b.kind && (a.kind != Segment::Kind::Literal || a.text == b.text);
                });
@@ -141,7 +146,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     std::vector<std::string_view> values(table.values_max() + 1);
     // A NUL in a path is nobody's resource.
-    const bool has_nul = std::ranges::any_of(*parts, [](const std::string& part) { return part.find('\0') != std::string::npos; });
+    const bool has_nul =
+        std::ranges::any_of(*parts, [](const std::string& part) { return part.find('\0') != std::string::npos; });
     EXPECT(!has_nul || verdict == web::Table::Split::Never);
     if (has_nul) continue;
     for (const http::Method method : kMethods) {

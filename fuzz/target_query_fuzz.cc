@@ -1,19 +1,20 @@
 // http/target.h: targets, authorities and percent-coding. The first byte chooses the method.
 
+#include "fuzz/expect.h"
+#include "violet/base/ascii.h"
+#include "violet/http/target.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "fuzz/expect.h"
-#include "violet/base/ascii.h"
-#include "violet/http/target.h"
-
 namespace {
 
 using namespace violet;
 
-constexpr http::Method kMethods[] = {http::Method::Get, http::Method::Options, http::Method::Connect, http::Method::Other};
+constexpr http::Method kMethods[] = {http::Method::Get, http::Method::Options, http::Method::Connect,
+                                     http::Method::Other};
 
 // What any authority that is let through must look like.
 void check_authority(std::string_view text) {

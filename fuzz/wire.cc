@@ -1,10 +1,10 @@
 #include "fuzz/wire.h"
 
-#include <algorithm>
-
 #include "fuzz/expect.h"
 #include "violet/base/ascii.h"
 #include "violet/base/log.h"
+
+#include <algorithm>
 
 namespace violet::fuzz {
 namespace {

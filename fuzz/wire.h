@@ -3,16 +3,16 @@
 // Wire: an h1::Session with the scripted service (tests/conformance/scripted_service.h) over memory, for targets that
 // attack a whole session. Nothing depends on time: see limits_without_time().
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "tests/conformance/scripted_service.h"
 #include "violet/core/site.h"
 #include "violet/event/loop.h"
 #include "violet/h1/session.h"
 #include "violet/net/memory.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace violet::fuzz {
 
@@ -62,8 +62,8 @@ struct Answer {
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 
-// Reads answers strictly (RFC 9112): `methods` are those of the requests, in order, as far as they are known. False when
-// the bytes are no sequence of whole answers; `is_cut` allows the last one to be incomplete.
+// Reads answers strictly (RFC 9112): `methods` are those of the requests, in order, as far as they are known. False
+// when the bytes are no sequence of whole answers; `is_cut` allows the last one to be incomplete.
 bool read_answers(std::string_view bytes, const std::vector<std::string>& methods, bool is_cut,
                   std::vector<Answer>& answers);
 

@@ -1,9 +1,9 @@
-// H1-D25, H1-D26 and H1-D30 of the cases: answers without a body, refusals at a limit that a client can read while it is
-// still sending; and what every answer has to be.
-
-#include <gtest/gtest.h>
+// H1-D25, H1-D26 and H1-D30 of the cases: answers without a body, refusals at a limit that a client can read while it
+// is still sending; and what every answer has to be.
 
 #include "tests/conformance/http1_rig.h"
+
+#include <gtest/gtest.h>
 
 namespace violet::test {
 namespace {
@@ -29,11 +29,13 @@ TEST(Http1D25, AnswersHeadLikeGetWithoutTheBody) {
     const string without = answer_to("HEAD " + get("", target).substr(4));
     EXPECT_EQ(without, head_of(without)) << target;
     if (target != "/t?x=y"s) EXPECT_EQ(without, head_of(with)) << target;
-    accepted("a GET behind it", "HEAD " + get("", target).substr(4) + get(), {"200 ", "200 GET /t a\n"}, {"HEAD", "GET", "GET"});
+    accepted("a GET behind it", "HEAD " + get("", target).substr(4) + get(), {"200 ", "200 GET /t a\n"},
+             {"HEAD", "GET", "GET"});
   }
-  accepted("with a body of its own", "HEAD " + post("Content-Length: 5\r\n", "hello", "/t").substr(5) + get(), {"200 ", "200 GET /t a\n"},
+  accepted("with a body of its own", "HEAD " + post("Content-Length: 5\r\n", "hello", "/t").substr(5) + get(),
+           {"200 ", "200 GET /t a\n"}, {"HEAD", "GET", "GET"});
+  accepted("refusals have none", "HEAD " + get("", "/throw").substr(4) + get(), {"500 ", "200 GET /t a\n"},
            {"HEAD", "GET", "GET"});
-  accepted("refusals have none", "HEAD " + get("", "/throw").substr(4) + get(), {"500 ", "200 GET /t a\n"}, {"HEAD", "GET", "GET"});
   const string refusal = answer_to("HEAD " + get("Host: b\r\n").substr(4));
   EXPECT_EQ(refusal, head_of(refusal));
 }
@@ -51,14 +53,16 @@ TEST(Http1D26, SendsNoBodyWhereNoneMayBe) {
 TEST(Http1D26, CarriesDateAndFramingOnce) {
   for (const char* target : {"/t", "/stream", "/known", "/throw", "/twice", "/empty/200", "/empty/404"}) {
     const string answer = answer_to(get("", target));
-    const std::size_t framing = (answer.find("Content-Length: ") != string::npos) + (answer.find("Transfer-Encoding: ") != string::npos);
+    const std::size_t framing =
+        (answer.find("Content-Length: ") != string::npos) + (answer.find("Transfer-Encoding: ") != string::npos);
     EXPECT_EQ(framing, 1u) << answer;
   }
   EXPECT_EQ(answers_of(answer_to(get("", "/t"))).at(0).substr(0, 9), "malformed") << "the reader demands a Date";
 }
 
 // Sends `bytes` while the server may have stopped reading: what it said must be readable, and the end a FIN.
-void refused_while_sending(LiveServer& live, std::string_view label, const string& bytes, int status, std::string_view limit) {
+void refused_while_sending(LiveServer& live, std::string_view label, const string& bytes, int status,
+                           std::string_view limit) {
   RawClient client(live.port());
   static_cast<void>(client.send(bytes));
   EXPECT_EQ(client.read_all(), RawClient::End::Fin) << label;
@@ -83,7 +87,8 @@ TEST(Http1D30, RefusesAtALimitSoThatTheClientCanReadIt) {
   refused_while_sending(live, "101 fields", get(many), 431, "field_count_max");
   refused_while_sending(live, "body by length", post("Content-Length: 3145728\r\n", large), 413, "body_bytes_max");
   refused_while_sending(live, "body in chunks", chunked("300000\r\n" + large + "\r\n0\r\n\r\n"), 413, "body_bytes_max");
-  refused_while_sending(live, "counted by a sink", chunked("300000\r\n" + large + "\r\n0\r\n\r\n", "/sink"), 413, "body_bytes_max");
+  refused_while_sending(live, "counted by a sink", chunked("300000\r\n" + large + "\r\n0\r\n\r\n", "/sink"), 413,
+                        "body_bytes_max");
   refused_while_sending(live, "extensions", chunked("1;" + large), 413, "chunk_extension_bytes_max");
   refused_while_sending(live, "trailers", chunked("0\r\nX: " + large), 431, "trailer_bytes_max");
 }
@@ -91,7 +96,8 @@ TEST(Http1D30, RefusesAtALimitSoThatTheClientCanReadIt) {
 TEST(Http1D30, EachLimitHoldsExactly) {
   const string start = "GET /", end = " HTTP/1.1\r\n";
   const auto target = [&](std::size_t line) { return string(line - start.size() - end.size(), 'x'); };
-  accepted("a request line of 8192", start + target(8192) + end + "Host: a\r\n\r\n", {"200 GET /" + target(8192) + " a\n"});
+  accepted("a request line of 8192", start + target(8192) + end + "Host: a\r\n\r\n",
+           {"200 GET /" + target(8192) + " a\n"});
   refused("of 8193", start + target(8193) + end + "Host: a\r\n\r\n", {414});
   // "Host: a", one field, the empty line.
   const auto section = [](std::size_t size) { return "X: " + string(size - 9 - 2 - 5, 'y') + "\r\n"; };
@@ -105,12 +111,14 @@ TEST(Http1D30, EachLimitHoldsExactly) {
   LiveServer live;
   for (const bool is_chunked : {false, true}) {
     RawClient client(live.port());
-    ASSERT_TRUE(client.send(is_chunked ? chunked("100000\r\n" + body + "\r\n0\r\n\r\n") : post("Content-Length: 1048576\r\n", body)));
+    ASSERT_TRUE(client.send(is_chunked ? chunked("100000\r\n" + body + "\r\n0\r\n\r\n")
+                                       : post("Content-Length: 1048576\r\n", body)));
     ASSERT_TRUE(client.send(get("Connection: close\r\n")));
     EXPECT_EQ(client.read_all(), RawClient::End::Fin);
     EXPECT_EQ(answers_of(client.received()), (std::vector<string>{"200 " + body, "200 GET /t a\n"}));
     RawClient above(live.port());
-    static_cast<void>(above.send(is_chunked ? chunked("100001\r\n" + body + "z\r\n0\r\n\r\n") : post("Content-Length: 1048577\r\n", body + "z")));
+    static_cast<void>(above.send(is_chunked ? chunked("100001\r\n" + body + "z\r\n0\r\n\r\n")
+                                            : post("Content-Length: 1048577\r\n", body + "z")));
     EXPECT_EQ(above.read_all(), RawClient::End::Fin);
     EXPECT_EQ(answers_of(above.received()).at(0).substr(0, 3), "413");
   }

@@ -1,9 +1,9 @@
-// H1-D01 to H1-D13 and H1-D27 to H1-D29 of the cases: request lines, Host, field lines, versions, connections; each with
-// its neighbours.
-
-#include <gtest/gtest.h>
+// H1-D01 to H1-D13 and H1-D27 to H1-D29 of the cases: request lines, Host, field lines, versions, connections; each
+// with its neighbours.
 
 #include "tests/conformance/http1_rig.h"
+
+#include <gtest/gtest.h>
 
 namespace violet::test {
 namespace {
@@ -54,19 +54,40 @@ TEST(Http1D05, RefusesASecondHost) {
 }
 
 TEST(Http1D06, RefusesAHostThatIsNone) {
-  for (const char* host : {"a b", "a,b", "a, b", "user@a", "user:pw@a", "a/x", "a?x", "a#x", "a\\b", "http://a", "a:b", "a:80:90",
-                           ":80", "a:65536", "a:99999999999", "a:-1", "a:+80", "a:8 0", "a:0x50", "[::1", "::1", "[]", "[:]", "[::1]a",
-                           "[::1]:x", "[::1%eth0]", "[::g]", "[1.2.3.4]", "[12345::]", "[::1]::80", "a[b]", "a%", "a%4", "a%zz", "a\"b",
-                           "<a>", "a|b", "a^b", "a`b", "{a}", "\xc3\xa4", "a\x7f", "a\x0b", "[v.x]", "[v1x]", "[v1.]", "[v1.a/b]",
-                           "[::1]@a", "a@", "@"}) {
+  for (const char* host :
+       {"a b",       "a,b",       "a, b",      "user@a", "user:pw@a", "a/x",           "a?x",     "a#x",        "a\\b",
+        "http://a",  "a:b",       "a:80:90",   ":80",    "a:65536",   "a:99999999999", "a:-1",    "a:+80",      "a:8 0",
+        "a:0x50",    "[::1",      "::1",       "[]",     "[:]",       "[::1]a",        "[::1]:x", "[::1%eth0]", "[::g]",
+        "[1.2.3.4]", "[12345::]", "[::1]::80", "a[b]",   "a%",        "a%4",           "a%zz",    "a\"b",       "<a>",
+        "a|b",       "a^b",       "a`b",       "{a}",    "\xc3\xa4",  "a\x7f",         "a\x0b",   "[v.x]",      "[v1x]",
+        "[v1.]",     "[v1.a/b]",  "[::1]@a",   "a@",     "@"}) {
     refused(host, line("GET /t HTTP/1.1", "Host: "s + host + "\r\n"));
     refused("HTTP/1.0 too", line("GET /t HTTP/1.0", "Host: "s + host + "\r\n"));
   }
-  for (const char* host : {"a", "A.example", "a:80", "a:", "a:0", "a:65535", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:443", "[::]",
-                           "[2001:db8::ff00:42:8329]", "[::ffff:192.0.2.1]", "[v1.fe80::a+en1]", "a-b_c~d", "xn--bcher-kva.example",
-                           "a%41", "a;b", "a=b", "*", "a..b"}) {
+  for (const char* host : {"a",
+                           "A.example",
+                           "a:80",
+                           "a:",
+                           "a:0",
+                           "a:65535",
+                           "127.0.0.1",
+                           "127.0.0.1:8080",
+                           "[::1]",
+                           "[::1]:443",
+                           "[::]",
+                           "[2001:db8::ff00:42:8329]",
+                           "[::ffff:192.0.2.1]",
+                           "[v1.fe80::a+en1]",
+                           "a-b_c~d",
+                           "xn--bcher-kva.example",
+                           "a%41",
+                           "a;b",
+                           "a=b",
+                           "*",
+                           "a..b"}) {
     accepted(host, line("GET /t HTTP/1.1", "Host: "s + host + "\r\n"), {"200 GET /t "s + host + "\n"});
-    accepted("with white space around", line("GET /t HTTP/1.1", "Host: \t "s + host + " \t\r\n"), {"200 GET /t "s + host + "\n"});
+    accepted("with white space around", line("GET /t HTTP/1.1", "Host: \t "s + host + " \t\r\n"),
+             {"200 GET /t "s + host + "\n"});
   }
   accepted("empty", line("GET /t HTTP/1.1", "Host:\r\n"), {"200 GET /t \n"});
 }
@@ -76,34 +97,39 @@ TEST(Http1D06, TheTargetsAuthorityReplacesHost) {
   accepted("with a port", line("GET http://b:81/t?q HTTP/1.1"), {"200 GET http://b:81/t?q b:81\n"});
   accepted("upper case", line("GET HTTPS://B HTTP/1.1"), {"200 GET HTTPS://B B\n"});
   accepted("without a path", line("GET http://b?q HTTP/1.1"), {"200 GET http://b?q b\n"});
-  for (const char* target : {"http://", "http:///t", "http://u@b/", "http://b:x/", "http://b:65536/", "http:/b", "http:b", "ftp://b/",
-                             "httpx://b/", "://b/", "http://[::1/", "http://a,b/", "http://a%zz/", "b", "b/t", "?q", "t", ".",
-                             "mailto:a@b", "javascript:x"}) {
+  for (const char* target :
+       {"http://",    "http:///t", "http://u@b/",  "http://b:x/", "http://b:65536/", "http:/b", "http:b", "ftp://b/",
+        "httpx://b/", "://b/",     "http://[::1/", "http://a,b/", "http://a%zz/",    "b",       "b/t",    "?q",
+        "t",          ".",         "mailto:a@b",   "javascript:x"}) {
     refused(target, line("GET "s + target + " HTTP/1.1"));
   }
   refused("a bad Host is bad beside it as well", line("GET http://b/ HTTP/1.1", "Host: a b\r\n"));
 }
 
 TEST(Http1D07, RefusesWhiteSpaceBeforeTheColon) {
-  for (const char* field : {"Host : a", "Host\t: a", "Host  : a"}) refused(field, line("GET / HTTP/1.1", field + "\r\n"s));
-  for (const char* field : {"X-Y : 1", "X-Y\t: 1", "X Y: 1", "X\tY: 1", "Content-Length : 0", "Transfer-Encoding : chunked",
-                            "Transfer-Encoding\t: chunked", "Connection : close"}) {
+  for (const char* field : {"Host : a", "Host\t: a", "Host  : a"})
+    refused(field, line("GET / HTTP/1.1", field + "\r\n"s));
+  for (const char* field : {"X-Y : 1", "X-Y\t: 1", "X Y: 1", "X\tY: 1", "Content-Length : 0",
+                            "Transfer-Encoding : chunked", "Transfer-Encoding\t: chunked", "Connection : close"}) {
     refused(field, get(field + "\r\n"s));
   }
 }
 
 TEST(Http1D08, RefusesFoldedLines) {
-  for (const char* lines : {"X: a\r\n b\r\n", "X: a\r\n\tb\r\n", "X: a\r\n \r\n", "X:\r\n a\r\n", "X: a\r\n  b: c\r\n",
-                            "Transfer-Encoding:\r\n chunked\r\n", "Transfer-Encoding: gzip,\r\n chunked\r\n",
-                            "Transfer-Encoding: chunked\r\n , identity\r\n", "Content-Length: 1\r\n 0\r\n", "Host:\r\n b\r\n"}) {
+  for (const char* lines :
+       {"X: a\r\n b\r\n", "X: a\r\n\tb\r\n", "X: a\r\n \r\n", "X:\r\n a\r\n", "X: a\r\n  b: c\r\n",
+        "Transfer-Encoding:\r\n chunked\r\n", "Transfer-Encoding: gzip,\r\n chunked\r\n",
+        "Transfer-Encoding: chunked\r\n , identity\r\n", "Content-Length: 1\r\n 0\r\n", "Host:\r\n b\r\n"}) {
     refused(lines, get(lines));
   }
   refused("the last line before the body", post("Content-Length: 3\r\n \r\n", "abc"));
 }
 
 TEST(Http1D09, RefusesLinesThatAreNoFields) {
-  for (const char* field : {"no colon", "nocolon", ": x", ":", "", "a", "=", "\"q\": x", "(c): x", "a@b: x", "a/b: x", "a[b]: x", "a{b}: x",
-                            "a,b: x", "a;b: x", "a<b: x", "a?b: x", "a\\b: x", "\xc3\xa4: x", "a\x7f: x", "a\x01: x", "a\x80: x"}) {
+  for (const char* field :
+       {"no colon", "nocolon", ": x",         ":",        "",         "a",       "=",      "\"q\": x",
+        "(c): x",   "a@b: x",  "a/b: x",      "a[b]: x",  "a{b}: x",  "a,b: x",  "a;b: x", "a<b: x",
+        "a?b: x",   "a\\b: x", "\xc3\xa4: x", "a\x7f: x", "a\x01: x", "a\x80: x"}) {
     if (*field == 0) continue;
     refused(field, get(field + "\r\n"s));
     refused("before Host", line("GET / HTTP/1.1", field + "\r\nHost: a\r\n"s));
@@ -113,12 +139,12 @@ TEST(Http1D09, RefusesLinesThatAreNoFields) {
 }
 
 TEST(Http1D10, RefusesALoneCarriageReturn) {
-  for (const char* lines : {"X: a\rb\r\n", "X: a\r\r\n", "X: \r\r\n", "X\r: a\r\n", "X:\ra\r\n", "\rX: a\r\n", "X: a\rY: b\r\n",
-                            "X: a\r Y: b\r\n", "X: a\r\rGET /\r\n"}) {
+  for (const char* lines : {"X: a\rb\r\n", "X: a\r\r\n", "X: \r\r\n", "X\r: a\r\n", "X:\ra\r\n", "\rX: a\r\n",
+                            "X: a\rY: b\r\n", "X: a\r Y: b\r\n", "X: a\r\rGET /\r\n"}) {
     refused(lines, get(lines));
   }
-  for (const char* request_line : {"GET\r / HTTP/1.1", "GET /\r HTTP/1.1", "GET / HTTP/1.1\r", "GET / HTTP\r/1.1", "GE\rT / HTTP/1.1",
-                                   "GET /a\rb HTTP/1.1", "\rGET / HTTP/1.1", "GET / \rHTTP/1.1"}) {
+  for (const char* request_line : {"GET\r / HTTP/1.1", "GET /\r HTTP/1.1", "GET / HTTP/1.1\r", "GET / HTTP\r/1.1",
+                                   "GE\rT / HTTP/1.1", "GET /a\rb HTTP/1.1", "\rGET / HTTP/1.1", "GET / \rHTTP/1.1"}) {
     refused(request_line, line(request_line));
   }
   refused("for the empty line", "GET / HTTP/1.1\r\nHost: a\r\n\rGET / HTTP/1.1\r\n\r\n");
@@ -172,20 +198,53 @@ TEST(Http1D13, RefusesWhiteSpaceBehindTheRequestLine) {
 }
 
 TEST(Http1RequestLine, RefusesEveryOtherShape) {
-  for (const char* request_line :
-       {"GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET / HTTP/1.1 ", " GET / HTTP/1.1", "GET\t/ HTTP/1.1", "GET /\tHTTP/1.1", "GET /a b HTTP/1.1",
-        "GET", "GET ", "GET /", "GET / ", "/ HTTP/1.1", "HTTP/1.1", "GET HTTP/1.1", "GET / HTTP/1.1 x", "GET /a\"b HTTP/1.1", "GET /<a> HTTP/1.1",
-        "GET /a#b HTTP/1.1", "GET # HTTP/1.1", "GET /\xc3\xa4 HTTP/1.1", "GET /\xff HTTP/1.1", "G(T / HTTP/1.1", "G:T / HTTP/1.1", "G,T / HTTP/1.1",
-        "\xc3\xa4 / HTTP/1.1", "GET * HTTP/1.1", "POST * HTTP/1.1", "OPTIONS ** HTTP/1.1", "OPTIONS x HTTP/1.1", "GET a:80 HTTP/1.1",
-        "CONNECT / HTTP/1.1", "CONNECT a HTTP/1.1", "CONNECT a: HTTP/1.1", "CONNECT :80 HTTP/1.1", "CONNECT http://a:80/ HTTP/1.1",
-        "CONNECT a:80/ HTTP/1.1", "CONNECT u@a:80 HTTP/1.1", "CONNECT * HTTP/1.1", "CONNECT [::1] HTTP/1.1", "CONNECT a:65536 HTTP/1.1"}) {
+  for (const char* request_line : {"GET  / HTTP/1.1",
+                                   "GET /  HTTP/1.1",
+                                   "GET / HTTP/1.1 ",
+                                   " GET / HTTP/1.1",
+                                   "GET\t/ HTTP/1.1",
+                                   "GET /\tHTTP/1.1",
+                                   "GET /a b HTTP/1.1",
+                                   "GET",
+                                   "GET ",
+                                   "GET /",
+                                   "GET / ",
+                                   "/ HTTP/1.1",
+                                   "HTTP/1.1",
+                                   "GET HTTP/1.1",
+                                   "GET / HTTP/1.1 x",
+                                   "GET /a\"b HTTP/1.1",
+                                   "GET /<a> HTTP/1.1",
+                                   "GET /a#b HTTP/1.1",
+                                   "GET # HTTP/1.1",
+                                   "GET /\xc3\xa4 HTTP/1.1",
+                                   "GET /\xff HTTP/1.1",
+                                   "G(T / HTTP/1.1",
+                                   "G:T / HTTP/1.1",
+                                   "G,T / HTTP/1.1",
+                                   "\xc3\xa4 / HTTP/1.1",
+                                   "GET * HTTP/1.1",
+                                   "POST * HTTP/1.1",
+                                   "OPTIONS ** HTTP/1.1",
+                                   "OPTIONS x HTTP/1.1",
+                                   "GET a:80 HTTP/1.1",
+                                   "CONNECT / HTTP/1.1",
+                                   "CONNECT a HTTP/1.1",
+                                   "CONNECT a: HTTP/1.1",
+                                   "CONNECT :80 HTTP/1.1",
+                                   "CONNECT http://a:80/ HTTP/1.1",
+                                   "CONNECT a:80/ HTTP/1.1",
+                                   "CONNECT u@a:80 HTTP/1.1",
+                                   "CONNECT * HTTP/1.1",
+                                   "CONNECT [::1] HTTP/1.1",
+                                   "CONNECT a:65536 HTTP/1.1"}) {
     refused(request_line, line(request_line));
   }
 }
 
 TEST(Http1RequestLine, TakesEveryMethodAndForm) {
-  for (const char* method : {"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "MKCALENDAR", "get", "Get",
-                             "GETT", "GE", "X", "M-SEARCH", "FOO", "!#$%&'*+-.^_`|~"}) {
+  for (const char* method : {"GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "QUERY", "PROPFIND",
+                             "MKCALENDAR", "get", "Get", "GETT", "GE", "X", "M-SEARCH", "FOO", "!#$%&'*+-.^_`|~"}) {
     accepted(method, line(method + " /t HTTP/1.1"s), {"200 "s + method + " /t a\n"});
   }
   accepted("asterisk", line("OPTIONS * HTTP/1.1"), {"200 OPTIONS * a\n"});
@@ -196,7 +255,8 @@ TEST(Http1RequestLine, TakesEveryMethodAndForm) {
 }
 
 TEST(Http1D27, HandlesNothingBehindAClose) {
-  for (const char* value : {"close", "Close", "CLOSE", "keep-alive, close", "close, keep-alive", "x,close", " , close ,", "\tclose\t", "foo,close;x, close"}) {
+  for (const char* value : {"close", "Close", "CLOSE", "keep-alive, close", "close, keep-alive", "x,close",
+                            " , close ,", "\tclose\t", "foo,close;x, close"}) {
     fuzz::Wire wire(fuzz::limits_without_time());
     const string received = wire.run(get("Connection: "s + value + "\r\n") + get("", "/second"));
     EXPECT_EQ(answers_of(received), std::vector<string>{"200 GET /t a\n"}) << value;
@@ -213,9 +273,11 @@ TEST(Http1D27, HandlesNothingBehindAClose) {
 TEST(Http1D27, OnlyTheLastOfSeveralAnswersSaysClose) {
   LiveServer live;
   RawClient client(live.port());
-  ASSERT_TRUE(client.send(get("", "/late") + get("", "/late") + get("Connection: close\r\n", "/late") + get("", "/not")));
+  ASSERT_TRUE(
+      client.send(get("", "/late") + get("", "/late") + get("Connection: close\r\n", "/late") + get("", "/not")));
   EXPECT_EQ(client.read_all(), RawClient::End::Fin);
-  EXPECT_EQ(answers_of(client.received()), (std::vector<string>{"200 GET /late a\n", "200 GET /late a\n", "200 GET /late a\n"}));
+  EXPECT_EQ(answers_of(client.received()),
+            (std::vector<string>{"200 GET /late a\n", "200 GET /late a\n", "200 GET /late a\n"}));
   EXPECT_EQ(client.received().find("Connection: close"), client.received().rfind("Connection: close"));
 }
 
@@ -226,7 +288,8 @@ TEST(Http1D28, EndsAnHttp10ConnectionUnlessAskedToKeepIt) {
   EXPECT_TRUE(plain.was_closed_by_session());
 
   fuzz::Wire stream(fuzz::limits_without_time());
-  const string streamed = stream.run(line("GET /stream HTTP/1.0", "Connection: keep-alive\r\n") + line("GET /second HTTP/1.0", ""));
+  const string streamed =
+      stream.run(line("GET /stream HTTP/1.0", "Connection: keep-alive\r\n") + line("GET /second HTTP/1.0", ""));
   EXPECT_EQ(streamed.find("Transfer-Encoding"), string::npos);
   EXPECT_NE(streamed.find("Connection: close"), string::npos);
   EXPECT_TRUE(streamed.ends_with("a piece of text;"));
@@ -250,8 +313,8 @@ TEST(Http1D28, NothingFollowsABodyThatEndsWithTheConnection) {
   fuzz::Wire wire(fuzz::limits_without_time());
   const string keep = "Connection: keep-alive\r\n";
   // The second is accepted while the first is held, and the first's answer then needs the connection's end.
-  const string received =
-      wire.run(line("GET /late HTTP/1.0", keep) + line("GET /stream HTTP/1.0", keep) + line("GET /third HTTP/1.0", keep));
+  const string received = wire.run(line("GET /late HTTP/1.0", keep) + line("GET /stream HTTP/1.0", keep) +
+                                   line("GET /third HTTP/1.0", keep));
   EXPECT_EQ(answers_of(received).size(), 2u);
   EXPECT_EQ(received.find("/third"), string::npos);
   EXPECT_TRUE(wire.was_closed_by_session());
@@ -262,10 +325,11 @@ TEST(Http1D29, KnowsTheVersionsOfHttp1) {
   for (const char* version : {"HTTP/2.0", "HTTP/3.0", "HTTP/9.9", "HTTP/0.9", "HTTP/0.0"}) {
     refused(version, line("GET /t "s + version), {505, 400});
   }
-  for (const char* version : {"http/1.1", "Http/1.1", "HTTP/1.10", "HTTP/1.01", "HTTP/01.1", "HTTP/11.1", "HTTP/1,1", "HTTP/1.", "HTTP/1", "HTTP/.1",
-                              "HTTP/", "HTTP", "HTTP 1.1", "HTTP/1 .1", "HTTP/ 1.1", "HTTP/1. 1", "HTTP/+1.1", "HTTP/-1.1", "HTTP/1.1.1", "HTTP/1.x",
-                              "HTTP/x.1", "HTTPS/1.1", "HTP/1.1", "XHTTP/1.1", "ICE/1.0", "SIP/2.0", "RTSP/1.0", "HTTP\\1.1", "HTTP//1.1", "HTTP/2",
-                              "HTTP/1.1HTTP/1.1"}) {
+  for (const char* version :
+       {"http/1.1",  "Http/1.1",  "HTTP/1.10",  "HTTP/1.01", "HTTP/01.1", "HTTP/11.1", "HTTP/1,1",        "HTTP/1.",
+        "HTTP/1",    "HTTP/.1",   "HTTP/",      "HTTP",      "HTTP 1.1",  "HTTP/1 .1", "HTTP/ 1.1",       "HTTP/1. 1",
+        "HTTP/+1.1", "HTTP/-1.1", "HTTP/1.1.1", "HTTP/1.x",  "HTTP/x.1",  "HTTPS/1.1", "HTP/1.1",         "XHTTP/1.1",
+        "ICE/1.0",   "SIP/2.0",   "RTSP/1.0",   "HTTP\\1.1", "HTTP//1.1", "HTTP/2",    "HTTP/1.1HTTP/1.1"}) {
     refused(version, line("GET /t "s + version), {400, 505});
   }
   refused("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {505, 400});

@@ -1,17 +1,17 @@
 // Clients that mean harm, against a real server: those that drip, do not read, vanish, say nothing, or come in numbers.
 // Every time it is asked whether others are served meanwhile, and whether what they cost is given back.
 
-#include <fcntl.h>
+#include "tests/conformance/http1_rig.h"
+
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <thread>
-
-#include "tests/conformance/http1_rig.h"
+#include <unistd.h>
 
 namespace violet::test {
 namespace {
@@ -89,8 +89,8 @@ TEST(Http1Hostile, AnswersADrippingHeadWith408) {
 
 TEST(Http1Hostile, AnswersABodyThatStopsWith408) {
   LiveServer live(fast_limits());
-  for (const string& bytes : {post("Content-Length: 100\r\n", "abc"), chunked("64\r\nabc"), chunked("64"), chunked("1\r\na\r\n0\r\nX: y"),
-                              post("Content-Length: 100\r\n", "abc", "/sink")}) {
+  for (const string& bytes : {post("Content-Length: 100\r\n", "abc"), chunked("64\r\nabc"), chunked("64"),
+                              chunked("1\r\na\r\n0\r\nX: y"), post("Content-Length: 100\r\n", "abc", "/sink")}) {
     RawClient client(live.port());
     ASSERT_TRUE(client.send(bytes));
     EXPECT_EQ(client.read_all(), RawClient::End::Fin) << bytes;
@@ -136,7 +136,8 @@ TEST(Http1Hostile, FinishesAnAnswerToAHalfClosedClient) {
     client.end_sending();
     EXPECT_EQ(client.read_all(), RawClient::End::Fin) << target;
     EXPECT_TRUE(client.received().starts_with("HTTP/1.1 ")) << target;
-    EXPECT_EQ(answers_of(client.received()).at(0).substr(0, 3), target == std::string_view("/hints") ? "103" : "200") << target;
+    EXPECT_EQ(answers_of(client.received()).at(0).substr(0, 3), target == std::string_view("/hints") ? "103" : "200")
+        << target;
   }
   RawClient pipeline(live.port());
   string many;
@@ -149,9 +150,16 @@ TEST(Http1Hostile, FinishesAnAnswerToAHalfClosedClient) {
 
 TEST(Http1Hostile, ForgetsClientsThatVanishAnywhere) {
   LiveServer live({}, 20);
-  const string requests[] = {get(), get("", "/late"), get("", "/big"), get("", "/stream"), post("Content-Length: 50\r\n", "hello"),
-                             post("Content-Length: 50\r\n", "hello", "/sink"), chunked("5\r\nhello\r\n"), get("", "/never"),
-                             get("Connection: upgrade\r\nUpgrade: echo\r\n", "/switch") + "raw", "GET / HT"};
+  const string requests[] = {get(),
+                             get("", "/late"),
+                             get("", "/big"),
+                             get("", "/stream"),
+                             post("Content-Length: 50\r\n", "hello"),
+                             post("Content-Length: 50\r\n", "hello", "/sink"),
+                             chunked("5\r\nhello\r\n"),
+                             get("", "/never"),
+                             get("Connection: upgrade\r\nUpgrade: echo\r\n", "/switch") + "raw",
+                             "GET / HT"};
   for (int round = 0; round < 30; ++round) {
     for (const string& request : requests) {
       RawClient client(live.port(), 4096);
@@ -175,7 +183,8 @@ TEST(Http1Hostile, CostsNothingAfterwards) {
       client.end_sending();
       client.read_all(2000);
       RawClient other(live.port());
-      static_cast<void>(other.send(chunked("80000\r\n" + string(524288, 'y') + "\r\n0\r\n\r\n", i % 2 == 0 ? "/sink" : "/echo")));
+      static_cast<void>(
+          other.send(chunked("80000\r\n" + string(524288, 'y') + "\r\n0\r\n\r\n", i % 2 == 0 ? "/sink" : "/echo")));
       if (i % 3 == 0) other.reset();
     }
   };
@@ -192,8 +201,15 @@ TEST(Http1Hostile, DoesNotSpin) {
   LiveServer live;
   std::deque<RawClient> clients;
   // Each kind of connection that waits for something that does not come.
-  const string waiting[] = {"", "GET", "\r\n", get("", "/never"), get("", "/never") + get(), post("Content-Length: 9\r\n", "x"), chunked("5\r\nhe"),
-                            get("Connection: upgrade\r\nUpgrade: echo\r\n", "/switch"), get("", "/never") + string(60000, 'x')};
+  const string waiting[] = {"",
+                            "GET",
+                            "\r\n",
+                            get("", "/never"),
+                            get("", "/never") + get(),
+                            post("Content-Length: 9\r\n", "x"),
+                            chunked("5\r\nhe"),
+                            get("Connection: upgrade\r\nUpgrade: echo\r\n", "/switch"),
+                            get("", "/never") + string(60000, 'x')};
   for (int i = 0; i < 5; ++i) {
     for (const string& bytes : waiting) {
       clients.emplace_back(live.port());
@@ -203,7 +219,8 @@ TEST(Http1Hostile, DoesNotSpin) {
     clients.emplace_back(live.port());
     ASSERT_TRUE(clients.back().send(get("", "/never") + get("", "/never")));
     clients.emplace_back(live.port(), 4096);
-    ASSERT_TRUE(clients.back().send(get("", "/big") + get("", "/big") + get("", "/big") + get("", "/big") + get("", "/big")));
+    ASSERT_TRUE(
+        clients.back().send(get("", "/big") + get("", "/big") + get("", "/big") + get("", "/big") + get("", "/big")));
   }
   std::this_thread::sleep_for(milliseconds(200));
   const double before = cpu_seconds();

@@ -1,20 +1,20 @@
 #include "tests/conformance/http1_rig.h"
 
-#include <arpa/inet.h>
-#include <fcntl.h>
+#include "violet/base/log.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
 #include <thread>
-
-#include "violet/base/log.h"
+#include <unistd.h>
 
 namespace violet::test {
 namespace {
@@ -23,17 +23,22 @@ constexpr std::string_view kAfter = "GET /after HTTP/1.1\r\nHost: a\r\nConnectio
 constexpr std::string_view kAfterAnswer = "200 GET /after a\n";
 
 std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 // Bytes as a failure message can show them.
 std::string shown(std::string_view bytes) {
   std::string text;
   for (const char c : bytes.substr(0, 300)) {
-    if (c == '\r') text += "␍";
-    else if (c == '\n') text += "␊";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) text += "\\x" + std::to_string(static_cast<int>(c));
-    else text += c;
+    if (c == '\r')
+      text += "␍";
+    else if (c == '\n')
+      text += "␊";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      text += "\\x" + std::to_string(static_cast<int>(c));
+    else
+      text += c;
   }
   return bytes.size() > 300 ? text + "… (" + std::to_string(bytes.size()) + " bytes)" : text;
 }
@@ -92,8 +97,8 @@ void see_all(std::string_view label, const std::string& bytes, const std::vector
     if (check(seen)) return false;
     std::string answers;
     for (const std::string& answer : seen.answers) answers += "\n    " + shown(answer);
-    ADD_FAILURE() << label << ": " << shown(bytes) << "\n  " << seen.how << (seen.is_closed ? ", closed" : ", left open")
-                  << ", handlers run: " << seen.served << answers;
+    ADD_FAILURE() << label << ": " << shown(bytes) << "\n  " << seen.how
+                  << (seen.is_closed ? ", closed" : ", left open") << ", handlers run: " << seen.served << answers;
     return true;
   };
   if (failed(see_live(bytes, methods, false))) return;
@@ -217,7 +222,12 @@ std::string get(std::string_view lines, std::string_view target) {
   return std::string("GET ").append(target).append(" HTTP/1.1\r\nHost: a\r\n").append(lines).append("\r\n");
 }
 std::string post(std::string_view lines, std::string_view body, std::string_view target) {
-  return std::string("POST ").append(target).append(" HTTP/1.1\r\nHost: a\r\n").append(lines).append("\r\n").append(body);
+  return std::string("POST ")
+      .append(target)
+      .append(" HTTP/1.1\r\nHost: a\r\n")
+      .append(lines)
+      .append("\r\n")
+      .append(body);
 }
 std::string chunked(std::string_view body, std::string_view target) {
   return post("Transfer-Encoding: chunked\r\n", body, target);
@@ -246,11 +256,11 @@ void accepted(std::string_view label, const std::string& bytes, const std::vecto
 
 void accepted(std::string_view label, const std::string& bytes) { accepted(label, bytes, {"200 GET /t a\n"}); }
 
-void accepted_or_refused(std::string_view label, const std::string& bytes, const std::string& answer, Statuses statuses) {
+void accepted_or_refused(std::string_view label, const std::string& bytes, const std::string& answer,
+                         Statuses statuses) {
   const std::vector<std::string> expected{answer, std::string(kAfterAnswer)};
-  see_all(label, bytes + std::string(kAfter), {}, [&](const Seen& seen) {
-    return is_refusal(seen, statuses) || (seen.is_closed && seen.answers == expected);
-  });
+  see_all(label, bytes + std::string(kAfter), {},
+          [&](const Seen& seen) { return is_refusal(seen, statuses) || (seen.is_closed && seen.answers == expected); });
 }
 
 }  // namespace violet::test

@@ -8,16 +8,16 @@
 //
 // Both are asked over a socket in one write and byte by byte, and over memory at every split.
 
+#include "fuzz/wire.h"
+#include "tests/conformance/scripted_service.h"
+#include "violet/server/server.h"
+
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "fuzz/wire.h"
-#include "tests/conformance/scripted_service.h"
-#include "violet/server/server.h"
 
 namespace violet::test {
 
@@ -88,6 +88,7 @@ void accepted(std::string_view label, const std::string& bytes, const std::vecto
 // One request that reaches the handler as "GET /t" for the authority "a".
 void accepted(std::string_view label, const std::string& bytes);
 // Either is right: taken as `answer`, or refused.
-void accepted_or_refused(std::string_view label, const std::string& bytes, const std::string& answer, Statuses statuses);
+void accepted_or_refused(std::string_view label, const std::string& bytes, const std::string& answer,
+                         Statuses statuses);
 
 }  // namespace violet::test

@@ -1,9 +1,9 @@
 // The proof that the questions of http1_rig.h can be answered with no.
 
+#include "tests/conformance/http1_rig.h"
+
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
-
-#include "tests/conformance/http1_rig.h"
 
 namespace violet::test {
 namespace {
@@ -25,7 +25,8 @@ TEST(Http1Rig, ReadsAnswersStrictly) {
   EXPECT_TRUE(is_malformed(head + "Content-Length: 2\r\n\r\na"));
   EXPECT_TRUE(is_malformed(head + "\r\n"));
   EXPECT_TRUE(is_malformed(head + "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n"));
-  EXPECT_TRUE(is_malformed(head + "Connection: close\r\nContent-Length: 0\r\n\r\n" + head + "Content-Length: 0\r\n\r\n"));
+  EXPECT_TRUE(
+      is_malformed(head + "Connection: close\r\nContent-Length: 0\r\n\r\n" + head + "Content-Length: 0\r\n\r\n"));
   EXPECT_TRUE(is_malformed("HTTP/1.1 204 No Content\r\nDate: x\r\nContent-Length: 0\r\n\r\n"));
 }
 

@@ -13,6 +13,10 @@
 //
 // One loop's thread, except the counts.
 
+#include "violet/core/exchange.h"
+#include "violet/core/service.h"
+#include "violet/event/loop.h"
+
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -22,10 +26,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "violet/core/exchange.h"
-#include "violet/core/service.h"
-#include "violet/event/loop.h"
 
 namespace violet::script {
 
@@ -192,7 +192,8 @@ class ScriptedService final : public Service, private BodyWaiter, private BodySi
     ++body_count;
     const http::Fields* trailers = exchange.request_trailers();
     if (trailers != nullptr) {
-      for (const http::Field& field : *trailers) static_cast<void>(exchange.response().fields.add("X-Trailer", field.name));
+      for (const http::Field& field : *trailers)
+        static_cast<void>(exchange.response().fields.add("X-Trailer", field.name));
     }
     exchange.reply(Body(Slice::of(std::string(exchange.body()))));
   }

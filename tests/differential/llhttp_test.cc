@@ -5,9 +5,16 @@
 
 #ifndef VIOLET_HAS_LLHTTP
 
-TEST(Llhttp, AgreesAboutRequestHeads) { GTEST_SKIP() << "llhttp's sources (Debian package node-llhttp) are not installed"; }
+TEST(Llhttp, AgreesAboutRequestHeads) {
+  GTEST_SKIP() << "llhttp's sources (Debian package node-llhttp) are not installed";
+}
 
 #else
+
+#include "violet/base/ascii.h"
+#include "violet/h1/parser.h"
+#include "violet/http/target.h"
+#include "violet/memory/buffer.h"
 
 #include <llhttp.h>
 
@@ -21,11 +28,6 @@ TEST(Llhttp, AgreesAboutRequestHeads) { GTEST_SKIP() << "llhttp's sources (Debia
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "violet/base/ascii.h"
-#include "violet/h1/parser.h"
-#include "violet/http/target.h"
-#include "violet/memory/buffer.h"
 
 namespace violet {
 namespace {
@@ -104,8 +106,9 @@ Reading read_theirs(std::string_view text) {
       reading.minor = parser->http_minor;
       reading.is_chunked = (parser->flags & F_CHUNKED) != 0;
       reading.length = (parser->flags & F_CONTENT_LENGTH) != 0 ? parser->content_length : 0;
-      reading.keeps_alive = parser->http_major > 0 && parser->http_minor > 0 ? (parser->flags & F_CONNECTION_CLOSE) == 0
-                                                                             : (parser->flags & F_CONNECTION_KEEP_ALIVE) != 0;
+      reading.keeps_alive = parser->http_major > 0 && parser->http_minor > 0
+                                ? (parser->flags & F_CONNECTION_CLOSE) == 0
+                                : (parser->flags & F_CONNECTION_KEEP_ALIVE) != 0;
       return static_cast<int>(HPE_PAUSED);
     };
     return settings;
@@ -127,7 +130,8 @@ std::string_view head_of(std::string_view text) {
   std::size_t end = text.size();
   const std::size_t begin = std::min(text.find_first_not_of("\r\n"), text.size());
   for (std::size_t i = begin; i + 1 < text.size(); ++i) {
-    if (text[i] == '\n' && (text[i + 1] == '\n' || (text[i + 1] == '\r' && i + 2 < text.size() && text[i + 2] == '\n'))) {
+    if (text[i] == '\n' &&
+        (text[i + 1] == '\n' || (text[i + 1] == '\r' && i + 2 < text.size() && text[i + 2] == '\n'))) {
       end = std::min(text.size(), i + 3);
       break;
     }
@@ -145,7 +149,8 @@ bool has_fold(std::string_view head) {
   return head.find("\n ") != std::string_view::npos || head.find("\n\t") != std::string_view::npos;
 }
 int count(const Reading& reading, std::string_view name) {
-  return static_cast<int>(std::ranges::count_if(reading.fields, [&](const auto& field) { return ascii::equal_folded(field.first, name); }));
+  return static_cast<int>(
+      std::ranges::count_if(reading.fields, [&](const auto& field) { return ascii::equal_folded(field.first, name); }));
 }
 std::string value(const Reading& reading, std::string_view name) {
   for (const auto& [each, text] : reading.fields) {
@@ -169,7 +174,8 @@ std::string why_stricter(std::string_view text, const Reading& theirs) {
   if (has_bare_line_end(head)) return "line end";
   if (has_fold(head)) return "fold";
   if (count(theirs, "") > 0) return "empty name";
-  if (const int hosts = count(theirs, "Host"); hosts > 1 || (hosts == 0 && !is_old) || (hosts == 1 && !http::is_authority(value(theirs, "Host"), true))) {
+  if (const int hosts = count(theirs, "Host");
+      hosts > 1 || (hosts == 0 && !is_old) || (hosts == 1 && !http::is_authority(value(theirs, "Host"), true))) {
     return "host";
   }
   if (is_target_refused(theirs)) return "target";
@@ -236,7 +242,8 @@ std::string compare(std::string_view text, Tally& tally) {
   // One waits where the other has made up its mind to refuse: nothing is understood differently.
   if (ours.verdict != Reading::Done && theirs.verdict != Reading::Done) name = "refused sooner or later";
   if (name.empty()) {
-    return "ours " + std::to_string(ours.verdict) + ", theirs " + std::to_string(theirs.verdict) + ", error " + std::to_string(theirs.error);
+    return "ours " + std::to_string(ours.verdict) + ", theirs " + std::to_string(theirs.verdict) + ", error " +
+           std::to_string(theirs.error);
   }
   ++tally.classes[name];
   return {};
@@ -253,14 +260,60 @@ std::vector<std::string> corpus() {
   return texts;
 }
 
-constexpr std::string_view kWords[] = {
-    "GET ", "POST ", "HEAD ", "CONNECT ", "OPTIONS ", " HTTP/1.1\r\n", " HTTP/1.0\r\n", "Host: a\r\n", "Host:", "Content-Length: ", "Content-Length: 5\r\n",
-    "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: ", "chunked", "gzip", "identity", "Connection: close\r\n", "Connection: keep-alive\r\n", "Connection: ",
-    "close", "keep-alive", "upgrade", "Upgrade: x\r\n", "\r\n", "\r\n\r\n", "\r", "\n", " ", "\t", "\v", std::string_view("\0", 1), ":", ",", ";", "\"", "http://a",
-    "*", "/", "?", "#", "[::1]", "\x7f", "\x80", "\xff", "0", "18446744073709551615", "X-Y: z\r\n", "%", "5, 5"};
+constexpr std::string_view kWords[] = {"GET ",
+                                       "POST ",
+                                       "HEAD ",
+                                       "CONNECT ",
+                                       "OPTIONS ",
+                                       " HTTP/1.1\r\n",
+                                       " HTTP/1.0\r\n",
+                                       "Host: a\r\n",
+                                       "Host:",
+                                       "Content-Length: ",
+                                       "Content-Length: 5\r\n",
+                                       "Transfer-Encoding: chunked\r\n",
+                                       "Transfer-Encoding: ",
+                                       "chunked",
+                                       "gzip",
+                                       "identity",
+                                       "Connection: close\r\n",
+                                       "Connection: keep-alive\r\n",
+                                       "Connection: ",
+                                       "close",
+                                       "keep-alive",
+                                       "upgrade",
+                                       "Upgrade: x\r\n",
+                                       "\r\n",
+                                       "\r\n\r\n",
+                                       "\r",
+                                       "\n",
+                                       " ",
+                                       "\t",
+                                       "\v",
+                                       std::string_view("\0", 1),
+                                       ":",
+                                       ",",
+                                       ";",
+                                       "\"",
+                                       "http://a",
+                                       "*",
+                                       "/",
+                                       "?",
+                                       "#",
+                                       "[::1]",
+                                       "\x7f",
+                                       "\x80",
+                                       "\xff",
+                                       "0",
+                                       "18446744073709551615",
+                                       "X-Y: z\r\n",
+                                       "%",
+                                       "5, 5"};
 
 std::string mutate(std::string text, const std::vector<std::string>& texts, std::mt19937& random) {
-  const auto below = [&](std::size_t n) { return n == 0 ? 0 : std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  const auto below = [&](std::size_t n) {
+    return n == 0 ? 0 : std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
   for (std::size_t rounds = 1 + below(3); rounds > 0; --rounds) {
     const std::size_t at = below(text.size() + 1);
     switch (below(6)) {
@@ -301,7 +354,8 @@ TEST(Llhttp, AgreesAboutRequestHeads) {
   for (int i = 0; i < 500'000; ++i) {
     if (!check(mutate(texts[static_cast<std::size_t>(i) % texts.size()], texts, random))) return;
   }
-  std::printf("%zu inputs: taken by both %zu, refused by both %zu, incomplete for both %zu\n", tally.inputs, tally.both_done, tally.both_bad, tally.waiting);
+  std::printf("%zu inputs: taken by both %zu, refused by both %zu, incomplete for both %zu\n", tally.inputs,
+              tally.both_done, tally.both_bad, tally.waiting);
   for (const auto& [name, times] : tally.classes) std::printf("  %-24s %zu\n", name.c_str(), times);
   EXPECT_GT(tally.both_done, tally.inputs / 20) << "a comparison of refusals alone proves little";
 }
