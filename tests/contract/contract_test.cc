@@ -328,16 +328,15 @@ TYPED_TEST(Contract, TrailersPassBothWays) {
   ASSERT_TRUE(trailers.add("X-Down", "2"));
   PushSource::Watch watch;
   std::string seen;
-  wire.service().handler = [&](Exchange& exchange) {
-    exchange.collect(*exchange.arena().template make<WithBody>([&](Exchange& whole) {
-      if (whole.request_trailers() != nullptr) seen = whole.request_trailers()->get("x-up");
-      auto* source = new PushSource(watch);
-      source->trailer_fields = &trailers;
-      source->push("x");
-      source->end();
-      whole.reply(Body(SourcePtr(source)));
-    }));
-  };
+  WithBody waiter([&](Exchange& whole) {
+    if (whole.request_trailers() != nullptr) seen = whole.request_trailers()->get("x-up");
+    auto* source = new PushSource(watch);
+    source->trailer_fields = &trailers;
+    source->push("x");
+    source->end();
+    whole.reply(Body(SourcePtr(source)));
+  });
+  wire.service().handler = [&](Exchange& exchange) { exchange.collect(waiter); };
   const std::size_t id = wire.open({.method = "POST", .has_body = true});
   wire.send(id, "body");
   wire.end(id, {{"X-Up", "1"}});
