@@ -157,6 +157,8 @@ TEST(Clients, OnesThatVanishAreNoticedWhateverTheServerDoes) {
       ASSERT_TRUE(clients.back().send(request));
     }
     ASSERT_TRUE(eventually([&] { return running.server.connection_count() == clients.size(); }));
+    // A reset would take unread requests with it.
+    ASSERT_TRUE(eventually([&] { return running.service.call_count == (by_reset ? 13 : 6); }));
     for (Client& client : clients) by_reset ? client.reset() : client.close();
     EXPECT_TRUE(eventually([&] { return running.server.connection_count() == 0; })) << by_reset;
   }
