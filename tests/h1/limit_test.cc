@@ -69,6 +69,20 @@ TEST(H1Limit, AnIdleConnectionIsClosedAfterKeepAlive) {
   EXPECT_EQ(t.wire.wire->take(), "");
 }
 
+TEST(H1Limit, AHeldUpLoopDoesNotCloseOnWhoHasSentInTime) {
+  Limits limits;
+  limits.keep_alive_ms = 20;
+  Timed t(limits);
+  EXPECT_EQ(reply_of(t.wire.ask(kGet)).status, 200);
+  t.wire.wire->feed(kGet);
+  const std::uint64_t until_us = Loop::clock_us() + 40'000;
+  while (Loop::clock_us() < until_us) {
+    // The handler of somebody else takes its time.
+  }
+  t.wire.settle();
+  EXPECT_EQ(reply_of(t.wire.wire->take()).status, 200);
+}
+
 TEST(H1Limit, AClientThatStillReadsAnAnswerIsNotIdle) {
   Limits limits;
   limits.keep_alive_ms = limits.header_ms = 30;

@@ -459,6 +459,10 @@ void Session::time_out_read() noexcept {
   switch (phase_) {
     case Phase::New:
     case Phase::Idle:
+      // A loop that was held up has not yet seen what came in time.
+      on_readable();
+      if (is_closed_ || reading_.is_running() || !streams_.is_empty()) return;
+      [[fallthrough]];
     case Phase::Busy:
     case Phase::Lingering: abort(timeout_of(LimitId::keep_alive_ms, 408)); return;
     case Phase::Head: {

@@ -139,8 +139,9 @@ bool is_dropped(Mine mine, int status, Kind kind) {
     if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], head.status, framing.kind)) continue;
     p = put_field(p, field);
   }
-  if (head.status == 101) {
-    p = put_literal(p, "Connection: Upgrade\r\n");
+  // Upgrade goes with its connection option (RFC 9110 §7.8).
+  if (head.status == 101 || (head.status == 426 && survey.has(Mine::Upgrade))) [[unlikely]] {
+    p = put(p, framing.closes ? "Connection: close, Upgrade\r\n" : "Connection: Upgrade\r\n");
   } else if (framing.closes) {
     p = put_literal(p, "Connection: close\r\n");
   } else if (framing.says_keep_alive) {
@@ -160,7 +161,7 @@ bool is_dropped(Mine mine, int status, Kind kind) {
 
 // Everything of a head beside its fields and the server's name: the longest status line, Date, Connection, framing.
 // Names are copied with their padding, which the last one may need.
-constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kBytes + 10 + 24 + 40 + 4 + http::kWireNameMax;
+constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kBytes + 10 + 28 + 40 + 4 + http::kWireNameMax;
 
 
 // A head that does not fit into a block.
