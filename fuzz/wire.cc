@@ -29,8 +29,8 @@ Wire::~Wire() {
   if (wire_) end();
   if (wire_ && session_ != nullptr) break_off();
   EXPECT(session_ == nullptr);
+  // Exchanges that are still counted then, but for the one that Shared keeps warm, fail the pool's own assertion.
   service.forget();
-  EXPECT(site_.exchanges.used_count() == 0);
 }
 
 void Wire::on_session_closed(h1::Session& session) noexcept {
