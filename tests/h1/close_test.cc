@@ -302,6 +302,25 @@ TEST(H1Close, AClientThatVanishesIsHeardOnceByEverybody) {
   }
 }
 
+TEST(H1Close, AHalfClosedClientStillGetsTheAnswerThatIsUnderWay) {
+  H1Wire wire;
+  wire.service.handler = [&](Exchange& exchange) {
+    if (wire.service.call_count == 1) {
+      exchange.reply(Slice::of(pattern(100'000)));
+    } else {
+      wire.service.hold(exchange);
+    }
+  };
+  wire.wire->set_room(1000);
+  wire.send(kGet + kGet);
+  ASSERT_EQ(wire.service.call_count, 2u);
+  wire.wire->feed_end();
+  wire.settle();
+  wire.wire->add_room(1'000'000);
+  EXPECT_TRUE(wire.until([&] { return wire.is_gone(); }));
+  EXPECT_TRUE(reply_of(wire.wire->take()).body == pattern(100'000));
+}
+
 TEST(H1Close, AnUnfinishedHeadIsForgottenWithItsClient) {
   H1Wire wire;
   wire.service.handler = [](Exchange&) { FAIL(); };

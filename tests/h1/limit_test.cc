@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+
+#include "violet/base/log.h"
 
 #include "tests/support/h1_wire.h"
 #include "tests/support/reply.h"
@@ -67,6 +70,23 @@ TEST(H1Limit, AnIdleConnectionIsClosedAfterKeepAlive) {
   EXPECT_GE(t.wait() + 2, 49u);
   EXPECT_TRUE(t.wire.is_closed());
   EXPECT_EQ(t.wire.wire->take(), "");
+}
+
+TEST(H1Limit, ALimitThatBitIsLoggedOnceASecond) {
+  static std::string logged;
+  logged.clear();
+  set_log_sink([](LogLevel, std::string_view text) noexcept { logged.append(text).append("\n"); });
+  Limits limits;
+  limits.body_bytes_max = 3;
+  Timed t(limits);
+  for (int i = 0; i < 5; ++i) {
+    t.wire.connect();
+    EXPECT_EQ(reply_of(t.wire.ask("POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n")).status, 413);
+  }
+  set_log_sink(nullptr);
+  EXPECT_NE(logged.find("413 for "), std::string::npos) << logged;
+  EXPECT_NE(logged.find("POST /upload: limit body_bytes_max = 3"), std::string::npos) << logged;
+  EXPECT_LE(std::count(logged.begin(), logged.end(), '\n'), 2) << logged;
 }
 
 TEST(H1Limit, AHeldUpLoopDoesNotCloseOnWhoHasSentInTime) {

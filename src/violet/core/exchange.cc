@@ -327,6 +327,7 @@ bool Exchange::reply_with_care(Body& body) {
 bool Exchange::refuse(Error why, std::string_view detail, const http::Field& field) {
   if (is_answered_) return false;
   ++site_->counters.refused;
+  if (why.kind() == ErrorKind::TooLarge) log_limit(why);
   response_.clear();
   response_.status = static_cast<std::uint16_t>(why.status() != 0 ? why.status() : 500);
   if (!field.name.empty()) response_.fields.push(field);
@@ -371,6 +372,17 @@ void Exchange::on_exception(const std::exception_ptr& exception) noexcept {
     if (has_hooks && match.reply_hooks.empty()) return on_exception(std::current_exception());
     abort(Error(ErrorKind::Handler));
   }
+}
+
+// Who is refused for a limit asks where it is set; one line a second says so without filling a disk.
+void Exchange::log_limit(Error why) noexcept {
+  const std::int64_t now = site_->loop.wall_seconds();
+  if (std::exchange(site_->limit_logged_at, now) == now) return;
+  const auto limit = static_cast<LimitId>(why.detail());
+  std::string text = std::to_string(why.status()) + " for " + connection().peer.to_string();
+  text.append(": ").append(request_.method_text).append(" ").append(request_.path.substr(0, 200));
+  text.append(": limit ").append(name(limit)).append(" = ").append(std::to_string(limit_value(limit)));
+  log(LogLevel::Info, text.append(" (App::limits(); body_bytes_max also by Route::body_max())"));
 }
 
 void Exchange::inform(const http::Head& head) {

@@ -192,6 +192,7 @@ class Exchange final : public Receiver {
   void open(Stream& stream) noexcept;
   void reset() noexcept;
   void rewind() noexcept;
+  void log_limit(Error why) noexcept;
   bool reply_with_care(Body& body);
 
   bool begin_body();

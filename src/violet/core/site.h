@@ -107,6 +107,7 @@ struct Site {
   std::string_view server_name;     // the Server field, "" for none
   bool is_draining = false;         // answers close their connections
   http::DateLine date;
+  std::int64_t limit_logged_at = 0;  // second in which a limit that bit was logged last
   Counters counters;
   ExchangePool exchanges;
 };

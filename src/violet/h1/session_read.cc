@@ -395,16 +395,21 @@ void Session::on_end_of_stream() noexcept {
       return;
     }
   }
-  // A client that closed waits for no answer that has not begun; one that is under way is finished for those who only
-  // closed their sending side.
-  for (Stream* stream = first(); stream != nullptr; stream = streams_.next(*stream)) {
-    if (!stream->is_started_ || stream->is_raw_ || !stream->is_received_) {
-      abort(Error(ErrorKind::Closed));
-      return;
-    }
+  // A client that closed waits for no answer that has not begun; those that are under way are finished for clients that
+  // have closed only their sending side.
+  Stream* gone = first();
+  while (gone != nullptr && gone->is_started_ && gone->is_received_ && !gone->is_raw_) gone = streams_.next(*gone);
+  if (gone != nullptr && streams_.is_front(*gone)) {
+    abort(Error(ErrorKind::Closed));
+    return;
   }
   is_closing_ = true;
   input_ = Input::Closed;
+  while (gone != nullptr) {
+    Stream* next = streams_.next(*gone);
+    retire(*gone, Error(ErrorKind::Closed));
+    gone = next;
+  }
   settle();
 }
 
