@@ -1,13 +1,13 @@
 // The rules at the head of core/stream.h, each as a test that every wire has to pass.
 
+#include "tests/contract/h1_fixture.h"
+#include "violet/core/stream.h"
+
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>
 #include <string>
-
-#include "tests/contract/h1_fixture.h"
-#include "violet/core/stream.h"
 
 namespace violet::test {
 namespace {

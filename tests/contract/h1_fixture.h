@@ -1,16 +1,17 @@
 #pragma once
 
-// The contract suite's view of HTTP/1.1: over the in-memory transport, one byte of a read at a time or as much as there is.
+// The contract suite's view of HTTP/1.1: over the in-memory transport, one byte of a read at a time or as much as there
+// is.
+
+#include "tests/contract/wire_fixture.h"
+#include "tests/support/h1_wire.h"
+#include "tests/support/reply.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-
-#include "tests/contract/wire_fixture.h"
-#include "tests/support/h1_wire.h"
-#include "tests/support/reply.h"
 
 namespace violet::test {
 

@@ -3,7 +3,11 @@
 // WireFixture: what the contract suite needs of a wire to speak to a server on it as a client. One class for each wire
 // implements it; contract_test.cc is written against it alone and against core/stream.h.
 //
-// A fixture owns the loop, the site, one connection and its client's side. Requests are numbered in the order of open().
+// A fixture owns the loop, the site, one connection and its client's side. Requests are numbered in the order of
+// open().
+
+#include "tests/support/script.h"
+#include "violet/core/site.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,17 +16,14 @@
 #include <utility>
 #include <vector>
 
-#include "tests/support/script.h"
-#include "violet/core/site.h"
-
 namespace violet::test {
 
 struct ClientRequest {
   std::string method = "GET";
   std::string path = "/";
   std::vector<std::pair<std::string, std::string>> fields;
-  bool has_body = false;                  // send() and end() follow
-  std::optional<std::size_t> length;      // of the body, where it is declared
+  bool has_body = false;              // send() and end() follow
+  std::optional<std::size_t> length;  // of the body, where it is declared
 };
 
 // What the client has of one answer so far.

@@ -2,6 +2,10 @@
 
 #include "violet/core/exchange.h"
 
+#include "tests/support/h1_wire.h"
+#include "tests/support/reply.h"
+#include "violet/base/log.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -9,10 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-
-#include "tests/support/h1_wire.h"
-#include "tests/support/reply.h"
-#include "violet/base/log.h"
 
 namespace violet::test {
 namespace {
@@ -159,7 +159,9 @@ TEST(Exchange, ASinkMayAnswerAbortOrThrowAtAnyPiece) {
       };
       sink.on_end = [](Exchange& exchange) { exchange.reply(Slice::literal("end")); };
       wire.service.handler = [&](Exchange& exchange) { exchange.read(sink); };
-      wire.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n1\r\nd\r\n0\r\n\r\n");
+      wire.send(
+          "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: "
+          "chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n1\r\nd\r\n0\r\n\r\n");
       const std::string bytes = wire.wire->take();
       if (way == 0) {
         EXPECT_EQ(reply_of(bytes).body, "enough");

@@ -1,15 +1,15 @@
 // Well-behaved, slow, silent and rude clients over the real network, while another one is served.
 
+#include "tests/server/running.h"
+
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <sys/socket.h>
 #include <thread>
 #include <vector>
-
-#include "tests/server/running.h"
 
 namespace violet::test {
 namespace {
@@ -145,12 +145,18 @@ TEST(Clients, OnesThatVanishAreNoticedWhateverTheServerDoes) {
   Running running({.loops = 1});
   for (bool by_reset : {false, true}) {
     std::vector<Client> clients;
-    std::vector<std::string> requests = {
-        "", kGet.substr(0, 10), kGet, get("/never"), get("/never") + get("/never"), get("/large/5000000"),
-        "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf"};
-    // Nobody reads this body, so the end of the stream behind it is seen only when the handler's time is over; a reset is.
+    std::vector<std::string> requests = {"",
+                                         kGet.substr(0, 10),
+                                         kGet,
+                                         get("/never"),
+                                         get("/never") + get("/never"),
+                                         get("/large/5000000"),
+                                         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf"};
+    // Nobody reads this body, so the end of the stream behind it is seen only when the handler's time is over; a reset
+    // is.
     if (by_reset) {
-      requests.push_back("POST /never HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + std::string(200'000, 'b'));
+      requests.push_back("POST /never HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" +
+                         std::string(200'000, 'b'));
     }
     for (const std::string& request : requests) {
       clients.emplace_back(running.endpoint);

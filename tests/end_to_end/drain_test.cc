@@ -1,12 +1,12 @@
 // Draining over the real network.
 
+#include "tests/server/running.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
 #include <vector>
-
-#include "tests/server/running.h"
 
 namespace violet::test {
 namespace {

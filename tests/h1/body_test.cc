@@ -1,12 +1,12 @@
 // Request bodies through a session: collected, taken piece by piece, read away; credit, Expect, limits on their size.
 
+#include "tests/support/h1_wire.h"
+#include "tests/support/reply.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <string>
-
-#include "tests/support/h1_wire.h"
-#include "tests/support/reply.h"
 
 namespace violet::test {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 using namespace std::string_literals;
 
 std::string post(const std::string& body, const std::string& fields = "") {
-  return "POST /p HTTP/1.1\r\nHost: a\r\n" + fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  return "POST /p HTTP/1.1\r\nHost: a\r\n" + fields + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+         body;
 }
 std::string chunk(const std::string& data) {
   char size[20];
@@ -62,7 +63,8 @@ TEST(H1Body, RefusesADeclaredLengthBeforeItsBodyIsSent) {
     exchange.set_body_limit(10);
     Echo::serve(exchange);
   };
-  const Reply reply = reply_of(wire.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n"));
+  const Reply reply =
+      reply_of(wire.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n"));
   EXPECT_EQ(reply.status, 413);
   EXPECT_EQ(reply.field("connection"), "close");
 }
@@ -123,7 +125,8 @@ TEST(H1Body, NobodyAskingKeepsTheBodyInTheSocket) {
 TEST(H1Body, ReadsAnUnwantedBodyAwayAndKeepsTheConnection) {
   H1Wire wire;
   wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::literal("no thanks")); };
-  const auto replies = replies_of(wire.ask(post(pattern(100'000)) + kGet + kChunkedHead + chunk("x") + "0\r\n\r\n" + kGet));
+  const auto replies =
+      replies_of(wire.ask(post(pattern(100'000)) + kGet + kChunkedHead + chunk("x") + "0\r\n\r\n" + kGet));
   EXPECT_EQ(replies.size(), 4u);
   EXPECT_FALSE(wire.is_closed());
 }
@@ -182,8 +185,9 @@ TEST(H1Body, RefusesOtherExpectations) {
   for (const char* expect : {"200-ok", "100-continue, x", "", "100continue"}) {
     H1Wire wire;
     wire.service.handler = Echo::serve;
-    EXPECT_EQ(reply_of(wire.ask("POST / HTTP/1.1\r\nHost: a\r\nExpect: "s + expect + "\r\nContent-Length: 5\r\n\r\n")).status,
-              417)
+    EXPECT_EQ(
+        reply_of(wire.ask("POST / HTTP/1.1\r\nHost: a\r\nExpect: "s + expect + "\r\nContent-Length: 5\r\n\r\n")).status,
+        417)
         << expect;
     EXPECT_EQ(wire.service.call_count, 0u);
   }

@@ -63,14 +63,15 @@ Line chunk(const std::string& bytes, const Limits& limits = {}) {
 }
 
 TEST(H1ChunkLine, ReadsSizes) {
-  for (const auto& [text, size] : std::vector<std::pair<std::string, std::uint64_t>>{{"0", 0},
-                                                                                   {"1", 1},
-                                                                                   {"a", 10},
-                                                                                   {"F", 15},
-                                                                                   {"1a", 26},
-                                                                                   {"DeadBeef", 0xdeadbeef},
-                                                                                   {"0000000000000001", 1},
-                                                                                   {"7fffffffffffffff", ~0ull >> 1}}) {
+  for (const auto& [text, size] :
+       std::vector<std::pair<std::string, std::uint64_t>>{{"0", 0},
+                                                          {"1", 1},
+                                                          {"a", 10},
+                                                          {"F", 15},
+                                                          {"1a", 26},
+                                                          {"DeadBeef", 0xdeadbeef},
+                                                          {"0000000000000001", 1},
+                                                          {"7fffffffffffffff", ~0ull >> 1}}) {
     const Line line = chunk(text + "\r\nrest");
     EXPECT_EQ(line.parsed.verdict, Verdict::Done) << text;
     EXPECT_EQ(line.line.size, size);
@@ -80,9 +81,8 @@ TEST(H1ChunkLine, ReadsSizes) {
 }
 
 TEST(H1ChunkLine, RefusesWhatIsNoSize) {
-  for (const std::string& text :
-       {""s, "g"s, "-1"s, "+1"s, " 1"s, "1 "s, "1\t"s, "0x1"s, "1 2"s, "00000000000000001"s, "10000000000000000"s, "1,"s,
-        "1.0"s, "\t1"s, "1\0"s, "\xff"s, "_1"s}) {
+  for (const std::string& text : {""s, "g"s, "-1"s, "+1"s, " 1"s, "1 "s, "1\t"s, "0x1"s, "1 2"s, "00000000000000001"s,
+                                  "10000000000000000"s, "1,"s, "1.0"s, "\t1"s, "1\0"s, "\xff"s, "_1"s}) {
     EXPECT_EQ(chunk(text + "\r\n").parsed.status, 400) << text;
   }
   for (const char* text : {"1\n", "1\r\r\n", "1\rx", "\n1\r\n", "1;a\n", "1;a\r\r"}) {
@@ -99,9 +99,10 @@ TEST(H1ChunkLine, ChecksExtensions) {
     EXPECT_EQ(line.line.extension_bytes, std::strlen(good));
   }
   for (const std::string& bad :
-       {";"s, "; "s, ";;"s, ";a;"s, ";=b"s, ";a="s, ";a= "s, ";a=;b"s, ";a==b"s, ";a=b=c"s, ";a b"s, ";a=b c"s, ";\"a\""s,
-        ";a\"b\""s, ";a \"b\""s, ";a=\"b"s, ";a=\"b\"c"s, ";a=\"b\"\"c\""s, ";a=\"\x01\""s, ";a=\"\\\x01\""s, ";a=\"\n\""s,
-        ";a@"s, ";a=b@"s, ";a\0"s, ";a=\"\0\""s, ";a,b"s, ";\x80"s, ";a=b;"s}) {
+       {";"s,        "; "s,     ";;"s,        ";a;"s,           ";=b"s,         ";a="s,           ";a= "s,
+        ";a=;b"s,    ";a==b"s,  ";a=b=c"s,    ";a b"s,          ";a=b c"s,      ";\"a\""s,        ";a\"b\""s,
+        ";a \"b\""s, ";a=\"b"s, ";a=\"b\"c"s, ";a=\"b\"\"c\""s, ";a=\"\x01\""s, ";a=\"\\\x01\""s, ";a=\"\n\""s,
+        ";a@"s,      ";a=b@"s,  ";a\0"s,      ";a=\"\0\""s,     ";a,b"s,        ";\x80"s,         ";a=b;"s}) {
     EXPECT_EQ(chunk("1" + bad + "\r\n").parsed.status, 400) << bad;
   }
 }
@@ -154,10 +155,26 @@ TEST(H1Trailers, ReadsFields) {
 }
 
 TEST(H1Trailers, LeavesOutFieldsThatFrameRouteOrAuthenticate) {
-  for (const char* name :
-       {"Transfer-Encoding", "Content-Length", "Content-Encoding", "Content-Type", "Content-Range", "Host", "Connection",
-        "Keep-Alive", "Upgrade", "TE", "Trailer", "Cache-Control", "Expect", "Max-Forwards", "Pragma", "Range",
-        "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie"}) {
+  for (const char* name : {"Transfer-Encoding",
+                           "Content-Length",
+                           "Content-Encoding",
+                           "Content-Type",
+                           "Content-Range",
+                           "Host",
+                           "Connection",
+                           "Keep-Alive",
+                           "Upgrade",
+                           "TE",
+                           "Trailer",
+                           "Cache-Control",
+                           "Expect",
+                           "Max-Forwards",
+                           "Pragma",
+                           "Range",
+                           "Authorization",
+                           "Proxy-Authorization",
+                           "Cookie",
+                           "Set-Cookie"}) {
     const Trailers trailers = section(name + ": 1\r\nX-Kept: 2\r\n\r\n"s);
     EXPECT_EQ(trailers.parsed.verdict, Verdict::Done) << name;
     ASSERT_EQ(trailers.fields.size(), 1u) << name;

@@ -1,14 +1,14 @@
-// What a connection and a request cost: heap, blocks, reads and writes. These are the promises of docs/performance.md that
-// do not depend on a machine.
-
-#include <gtest/gtest.h>
-
-#include <string>
+// What a connection and a request cost: heap, blocks, reads and writes. These are the promises of docs/performance.md
+// that do not depend on a machine.
 
 #include "tests/support/counting_new.h"
 #include "tests/support/h1_wire.h"
 #include "tests/support/reply.h"
 #include "violet/net/socket.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
 
 namespace violet::test {
 namespace {
@@ -16,7 +16,8 @@ namespace {
 const std::string kGet = "GET /baseline11?a=13&b=42 HTTP/1.1\r\nHost: a:8080\r\nUser-Agent: test\r\n\r\n";
 const std::string kPost = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
 const std::string kChunked =
-    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-T: 1\r\n\r\n";
+    "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-T: "
+    "1\r\n\r\n";
 
 static_assert(sizeof(h1::Session) + sizeof(net::SocketTransport) <= 512, "an idle connection's heap");
 

@@ -1,15 +1,14 @@
 // Every limit and timer of core/limits.h that a session enforces: the status it gives, and that the connection closes.
 // Time limits are made small and the loop is stepped until the effect is there.
 
+#include "tests/support/h1_wire.h"
+#include "tests/support/reply.h"
+#include "violet/base/log.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
-
-#include "violet/base/log.h"
-
-#include "tests/support/h1_wire.h"
-#include "tests/support/reply.h"
 
 namespace violet::test {
 namespace {
@@ -25,7 +24,9 @@ struct Timed {
     EXPECT_TRUE(wire.until([this] { return !wire.wire->written().empty() || wire.is_closed(); }));
     return (Loop::clock_us() - begin_us) / 1000;
   }
-  void expect_gone() { EXPECT_TRUE(wire.until([this] { return wire.is_gone(); })); }
+  void expect_gone() {
+    EXPECT_TRUE(wire.until([this] { return wire.is_gone(); }));
+  }
 
   H1Wire wire;
   std::uint64_t begin_us;

@@ -1,18 +1,18 @@
 #include "violet/h1/output.h"
 
-#include <fcntl.h>
+#include "tests/support/script.h"
+#include "violet/event/loop.h"
+#include "violet/net/memory.h"
+
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <random>
 #include <string>
-
-#include "tests/support/script.h"
-#include "violet/event/loop.h"
-#include "violet/net/memory.h"
+#include <unistd.h>
 
 namespace violet::h1 {
 namespace {

@@ -1,4 +1,5 @@
 #include "violet/h1/parser.h"
+
 #include "violet/base/ascii.h"
 #include "violet/memory/buffer.h"
 
@@ -126,16 +127,52 @@ TEST(H1Parser, ReadsEveryMethodAndKeepsUnknownOnes) {
 }
 
 TEST(H1Parser, RefusesMalformedRequestLines) {
-  for (const char* line : {
-           " GET / HTTP/1.1", "GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET / HTTP/1.1 ", "GET\t/ HTTP/1.1",
-           "GET /\tHTTP/1.1", "GET /", "GET / ", "GET", "G@T / HTTP/1.1", "G(T / HTTP/1.1", "\x01GET / HTTP/1.1",
-           "GET /\x01 HTTP/1.1", "GET /\x7f HTTP/1.1", "GET /\x80 HTTP/1.1", "GET /a\"b HTTP/1.1", "GET /#f HTTP/1.1",
-           "GET /<a HTTP/1.1", "GET /a> HTTP/1.1", "GET / http/1.1", "GET / HTTP/1.1x", "GET / HTTP/1.", "GET / HTTP/11",
-           "GET / HTTP/1,1", "GET / HTTP/a.1", "GET / HTTP/1.a", "GET / HTTPS/1.1", "GET / HTTP /1.1", "GET / HTTP/1.10",
-           "GET / HTTP/01.1", "GET HTTP/1.1", "GET ? HTTP/1.1", "GET a HTTP/1.1", "GET * HTTP/1.1", "{\"a\":1}",
-           "GET ftp://a/ HTTP/1.1", "GET http:// HTTP/1.1", "GET http:///x HTTP/1.1", "GET http://u@h/ HTTP/1.1",
-           "GET a:80 HTTP/1.1", "CONNECT / HTTP/1.1", "CONNECT a HTTP/1.1", "CONNECT a: HTTP/1.1",
-           "CONNECT http://a:1/ HTTP/1.1", "CONNECT [::1] HTTP/1.1", "OPTIONS ** HTTP/1.1"}) {
+  for (const char* line : {" GET / HTTP/1.1",
+                           "GET  / HTTP/1.1",
+                           "GET /  HTTP/1.1",
+                           "GET / HTTP/1.1 ",
+                           "GET\t/ HTTP/1.1",
+                           "GET /\tHTTP/1.1",
+                           "GET /",
+                           "GET / ",
+                           "GET",
+                           "G@T / HTTP/1.1",
+                           "G(T / HTTP/1.1",
+                           "\x01GET / HTTP/1.1",
+                           "GET /\x01 HTTP/1.1",
+                           "GET /\x7f HTTP/1.1",
+                           "GET /\x80 HTTP/1.1",
+                           "GET /a\"b HTTP/1.1",
+                           "GET /#f HTTP/1.1",
+                           "GET /<a HTTP/1.1",
+                           "GET /a> HTTP/1.1",
+                           "GET / http/1.1",
+                           "GET / HTTP/1.1x",
+                           "GET / HTTP/1.",
+                           "GET / HTTP/11",
+                           "GET / HTTP/1,1",
+                           "GET / HTTP/a.1",
+                           "GET / HTTP/1.a",
+                           "GET / HTTPS/1.1",
+                           "GET / HTTP /1.1",
+                           "GET / HTTP/1.10",
+                           "GET / HTTP/01.1",
+                           "GET HTTP/1.1",
+                           "GET ? HTTP/1.1",
+                           "GET a HTTP/1.1",
+                           "GET * HTTP/1.1",
+                           "{\"a\":1}",
+                           "GET ftp://a/ HTTP/1.1",
+                           "GET http:// HTTP/1.1",
+                           "GET http:///x HTTP/1.1",
+                           "GET http://u@h/ HTTP/1.1",
+                           "GET a:80 HTTP/1.1",
+                           "CONNECT / HTTP/1.1",
+                           "CONNECT a HTTP/1.1",
+                           "CONNECT a: HTTP/1.1",
+                           "CONNECT http://a:1/ HTTP/1.1",
+                           "CONNECT [::1] HTTP/1.1",
+                           "OPTIONS ** HTTP/1.1"}) {
     expect_bad(line + "\r\n"s + kHost);
   }
   expect_bad("GET / HTTP/1.1\n" + kHost);
@@ -194,8 +231,9 @@ TEST(H1Parser, WantsExactlyOneGoodHost) {
   expect_bad("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n");
   expect_bad("GET / HTTP/1.1\r\nhost: a\r\nHOST: b\r\n\r\n");
   expect_bad("GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n");
-  for (const char* host : {"a b", "a/b", "a,b", "a@b", "http://a", "a:b", "a:1:2", "a:65536", "a:123456", ":80", "[::1",
-                           "[]", "[::1]x", "[::1]:x", "a\"", "a%", "a%2", "a%zz", "::1", "a#b", "a?b", "a\\b"}) {
+  for (const char* host :
+       {"a b", "a/b",    "a,b",     "a@b", "http://a", "a:b", "a:1:2", "a:65536", "a:123456", ":80", "[::1",
+        "[]",  "[::1]x", "[::1]:x", "a\"", "a%",       "a%2", "a%zz",  "::1",     "a#b",      "a?b", "a\\b"}) {
     expect_bad("GET / HTTP/1.1\r\nHost: "s + host + "\r\n\r\n");
   }
   for (const char* host : {"", "a", "a:", "a:0", "a:65535", "1.2.3.4:80", "[::1]", "[::1]:80", "[2001:db8::1]", "a%20b",
@@ -206,11 +244,29 @@ TEST(H1Parser, WantsExactlyOneGoodHost) {
 }
 
 TEST(H1Parser, RefusesMalformedFields) {
-  for (const std::string& line :
-       {"X : 1"s, "X\t: 1"s, " X: 1"s, "\tX: 1"s, ": 1"s, "X"s, "X;: 1"s, "X(: 1"s, "X\x80: 1"s, "X\0: 1"s, "X: a\0b"s,
-        "X: a\x01"s, "X: a\x7f"s, "X: a\rb"s, "X: a\nb"s, "X: a\x1b[0m"s, "X: a\x0b"s, "X: 1\r\n folded"s,
-        "X: 1\r\n\tfolded"s, "Content-Length : 1"s, "Transfer-Encoding\t: chunked"s, "Con\x0dtent: 1"s,
-        "content\x0dlength: 1"s}) {
+  for (const std::string& line : {"X : 1"s,
+                                  "X\t: 1"s,
+                                  " X: 1"s,
+                                  "\tX: 1"s,
+                                  ": 1"s,
+                                  "X"s,
+                                  "X;: 1"s,
+                                  "X(: 1"s,
+                                  "X\x80: 1"s,
+                                  "X\0: 1"s,
+                                  "X: a\0b"s,
+                                  "X: a\x01"s,
+                                  "X: a\x7f"s,
+                                  "X: a\rb"s,
+                                  "X: a\nb"s,
+                                  "X: a\x1b[0m"s,
+                                  "X: a\x0b"s,
+                                  "X: 1\r\n folded"s,
+                                  "X: 1\r\n\tfolded"s,
+                                  "Content-Length : 1"s,
+                                  "Transfer-Encoding\t: chunked"s,
+                                  "Con\x0dtent: 1"s,
+                                  "content\x0dlength: 1"s}) {
     expect_bad("GET / HTTP/1.1\r\n" + line + "\r\n" + kHost);
     expect_bad("GET / HTTP/1.1\r\nHost: a\r\n" + line + "\r\n\r\n");
   }
@@ -248,8 +304,9 @@ TEST(H1Parser, ReadsContentLength) {
   EXPECT_EQ(length("42").framing.content_length, 42u);
   EXPECT_EQ(length("0042").framing.content_length, 42u);
   EXPECT_EQ(length("9999999999999999999").framing.content_length, 9999999999999999999u);
-  for (const char* value : {"", "-1", "+1", "1 1", "1,1", "1, 1", "0x1", "1a", "a", "1.0", "1e3", "10000000000000000000",
-                            "18446744073709551616", "99999999999999999999999", "1;", "\"1\"", "1\t1"}) {
+  for (const char* value :
+       {"", "-1", "+1", "1 1", "1,1", "1, 1", "0x1", "1a", "a", "1.0", "1e3", "10000000000000000000",
+        "18446744073709551616", "99999999999999999999999", "1;", "\"1\"", "1\t1"}) {
     EXPECT_EQ(length(value).parsed.status, 400) << value;
   }
   expect_bad("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n");
@@ -270,8 +327,9 @@ TEST(H1Parser, TakesNoTransferEncodingButChunked) {
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", "Transfer-Encoding: identity", "Transfer-Encoding:",
         "Transfer-Encoding: xchunked", "Transfer-Encoding: chunkedx", "Transfer-Encoding: chunked;q=1",
         "Transfer-Encoding: \"chunked\"", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
-        "Transfer-Encoding: \x0b" "chunked", "Transfer-Encoding: chunked\r\nTransfer-Encoding:",
-        "Transfer-Encoding: chunked,",
+        "Transfer-Encoding: \x0b"
+        "chunked",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding:", "Transfer-Encoding: chunked,",
         "Content-Length: 3\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 3",
         "Transfer-Encoding: chunked\r\nContent-Length: 0"}) {
     EXPECT_EQ(coding(lines).status, 400) << lines;

@@ -1,5 +1,8 @@
 // Several requests in flight on one connection.
 
+#include "tests/support/h1_wire.h"
+#include "tests/support/reply.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,9 +11,6 @@
 #include <random>
 #include <string>
 #include <vector>
-
-#include "tests/support/h1_wire.h"
-#include "tests/support/reply.h"
 
 namespace violet::test {
 namespace {

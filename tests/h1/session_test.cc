@@ -1,13 +1,13 @@
 #include "violet/h1/session.h"
+
+#include "tests/support/h1_wire.h"
+#include "tests/support/reply.h"
 #include "violet/base/log.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
-
-#include "tests/support/h1_wire.h"
-#include "tests/support/reply.h"
 
 namespace violet::test {
 namespace {
@@ -36,13 +36,12 @@ TEST(H1Session, AnswersARequest) {
 // One conversation of everything that has to be resumable, cut in two at every byte, and fed byte by byte: the answers
 // must be the same to the byte.
 TEST(H1Session, IsResumableAtEveryByte) {
-  const std::string bytes =
-      get("/first", "X-Long: " + std::string(300, 'v') + "\r\n") + "\r\n" +
-      "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nhello world" +
-      "POST /chunked HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\n"
-      "5;a=\"b\"\r\nhello\r\n1\r\n \r\n05\r\nworld\r\n0;last\r\nX-Sum: 7\r\nHost: no\r\n\r\n" +
-      "HEAD /head HTTP/1.1\r\nHost: a\r\n\r\n" + "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n" +
-      get("/last", "Connection: close\r\n");
+  const std::string bytes = get("/first", "X-Long: " + std::string(300, 'v') + "\r\n") + "\r\n" +
+                            "POST /length HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\nhello world" +
+                            "POST /chunked HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\n"
+                            "5;a=\"b\"\r\nhello\r\n1\r\n \r\n05\r\nworld\r\n0;last\r\nX-Sum: 7\r\nHost: no\r\n\r\n" +
+                            "HEAD /head HTTP/1.1\r\nHost: a\r\n\r\n" + "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n" +
+                            get("/last", "Connection: close\r\n");
   const auto handler = [](Exchange& exchange) {
     exchange.collect(*exchange.arena().make<WithBody>([](Exchange& whole) {
       std::string text(whole.request().method_text);
@@ -151,12 +150,12 @@ TEST(H1Session, KeepsTheConnectionAsVersionAndConnectionSay) {
     bool is_kept;
     const char* connection;
   };
-  for (const Case& c : {Case{"1.1", "", true, ""}, Case{"1.1", "Connection: close\r\n", false, "close"},
-                        Case{"1.1", "Connection: keep-alive\r\n", true, ""},
-                        Case{"1.1", "Connection: x, close\r\n", false, "close"}, Case{"1.0", "", false, "close"},
-                        Case{"1.0", "Connection: keep-alive\r\n", true, "keep-alive"},
-                        Case{"1.0", "Connection: Keep-Alive, x\r\n", true, "keep-alive"},
-                        Case{"1.0", "Connection: keep-alive, close\r\n", false, "close"}}) {
+  for (const Case& c :
+       {Case{"1.1", "", true, ""}, Case{"1.1", "Connection: close\r\n", false, "close"},
+        Case{"1.1", "Connection: keep-alive\r\n", true, ""}, Case{"1.1", "Connection: x, close\r\n", false, "close"},
+        Case{"1.0", "", false, "close"}, Case{"1.0", "Connection: keep-alive\r\n", true, "keep-alive"},
+        Case{"1.0", "Connection: Keep-Alive, x\r\n", true, "keep-alive"},
+        Case{"1.0", "Connection: keep-alive, close\r\n", false, "close"}}) {
     H1Wire wire;
     wire.service.handler = say_path;
     const Reply reply = reply_of(wire.ask("GET /x HTTP/"s + c.version + "\r\nHost: a\r\n" + c.fields + "\r\n"));
@@ -180,9 +179,7 @@ TEST(H1Session, IgnoresWhatFollowsARequestThatCloses) {
 
 TEST(H1Session, Answers1Point0WithALengthOrByClosing) {
   H1Wire wire;
-  wire.service.handler = [](Exchange& exchange) {
-    exchange.reply(Body(SourcePtr(new PatternSource(100'000, 5000))));
-  };
+  wire.service.handler = [](Exchange& exchange) { exchange.reply(Body(SourcePtr(new PatternSource(100'000, 5000)))); };
   const std::string bytes = wire.ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_TRUE(wire.wire->is_shut_down());
   const Reply reply = reply_of(bytes, {.is_ended = true});
@@ -193,7 +190,8 @@ TEST(H1Session, Answers1Point0WithALengthOrByClosing) {
 }
 
 TEST(H1Session, RefusesAMalformedRequestOnceAndCloses) {
-  for (const char* bad : {"GET / HTTP/1.1\r\n\r\n", "GET /\r\n\r\n", "\x16\x03\x01\x02", "GET / HTTP/1.1\nHost: a\n\n"}) {
+  for (const char* bad :
+       {"GET / HTTP/1.1\r\n\r\n", "GET /\r\n\r\n", "\x16\x03\x01\x02", "GET / HTTP/1.1\nHost: a\n\n"}) {
     H1Wire wire;
     wire.service.handler = say_path;
     const auto replies = replies_of(wire.ask(get("/good") + bad + get("/after")));

@@ -1,14 +1,14 @@
 // Answers on their way out: sources, slow readers, a wire without room at any byte.
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <string>
-
 #include "tests/support/h1_wire.h"
 #include "tests/support/reply.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <unistd.h>
 
 namespace violet::test {
 namespace {

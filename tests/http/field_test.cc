@@ -1,15 +1,15 @@
 // Field names, field lists, statuses and methods.
 
+#include "violet/base/ascii.h"
+#include "violet/http/fields.h"
+#include "violet/http/head.h"
+#include "violet/http/status.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 #include <vector>
-
-#include "violet/base/ascii.h"
-#include "violet/http/fields.h"
-#include "violet/http/head.h"
-#include "violet/http/status.h"
 
 namespace violet::http {
 namespace {
@@ -93,7 +93,8 @@ TEST(Fields, AddsSetsFindsAndRemoves) {
 TEST(Fields, RefusesWhatMustNotReachAWire) {
   Arena arena;
   Fields fields(arena);
-  for (const std::string& bad : {"a\r\nX: 1"s, "a\n"s, "\ra"s, "a\0b"s, "\x01"s, "\x7f"s, " a"s, "a "s, "\ta"s, "a\x1b"s}) {
+  for (const std::string& bad :
+       {"a\r\nX: 1"s, "a\n"s, "\ra"s, "a\0b"s, "\x01"s, "\x7f"s, " a"s, "a "s, "\ta"s, "a\x1b"s}) {
     EXPECT_FALSE(fields.add("X-Name", bad)) << bad;
     EXPECT_FALSE(fields.add(FieldId::Location, bad)) << bad;
     EXPECT_FALSE(fields.set("X-Name", bad));
@@ -182,7 +183,8 @@ TEST(Method, MapsByTable) {
     EXPECT_EQ(find_method(folded(name(method), false)), Method::Other);
   }
   EXPECT_EQ(find_method(""), Method::Other);
-  EXPECT_TRUE(is_safe(Method::Get) && !is_safe(Method::Post) && is_idempotent(Method::Put) && !is_idempotent(Method::Patch));
+  EXPECT_TRUE(is_safe(Method::Get) && !is_safe(Method::Post) && is_idempotent(Method::Put) &&
+              !is_idempotent(Method::Patch));
 }
 
 }  // namespace

@@ -21,7 +21,11 @@ Split split(Method method, std::string_view target) {
   head.method = method;
   head.target = target;
   const bool is_good = split_target(head);
-  return {is_good, head.form, std::string(head.scheme), std::string(head.authority), std::string(head.path),
+  return {is_good,
+          head.form,
+          std::string(head.scheme),
+          std::string(head.authority),
+          std::string(head.path),
           std::string(head.query)};
 }
 
@@ -63,9 +67,10 @@ TEST(Authority, KnowsHostsAndPorts) {
                            "%41", "a_b", "a~b", "a!$&'()*+;=b"}) {
     EXPECT_TRUE(is_authority(good, false)) << good;
   }
-  for (const char* bad : {"", " ", "a b", "a/b", "a?b", "a#b", "a@b", "a,b", ":", ":80", "a:b", "a:-1", "a:65536",
-                          "a:99999", "a:000080", "a:1:2", "[", "]", "[]", "[::1", "::1]", "[::1]a", "[::1]:", "[g::1]",
-                          "[::1%25eth0]", "a[b", "a]b", "%", "%4", "%4g", "a\\b", "\"a\"", "<a>", "a\x80"}) {
+  for (const char* bad : {"",    " ",    "a b",  "a/b",     "a?b",     "a#b",      "a@b",          "a,b", ":",
+                          ":80", "a:b",  "a:-1", "a:65536", "a:99999", "a:000080", "a:1:2",        "[",   "]",
+                          "[]",  "[::1", "::1]", "[::1]a",  "[::1]:",  "[g::1]",   "[::1%25eth0]", "a[b", "a]b",
+                          "%",   "%4",   "%4g",  "a\\b",    "\"a\"",   "<a>",      "a\x80"}) {
     if (std::string_view(bad) == "[::1]:") continue;  // an empty port is legal (RFC 3986 §3.2.3)
     EXPECT_FALSE(is_authority(bad, false)) << bad;
   }
@@ -97,7 +102,8 @@ TEST(Decode, IsTheInverseOfEncode) {
     for (char& c : text) c = static_cast<char>(random());
     const std::string_view encoded = encode(text, arena);
     for (char c : encoded) {
-      EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) || c == '%' || c == '-' || c == '.' || c == '_' || c == '~');
+      EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(c)) || c == '%' || c == '-' || c == '.' || c == '_' ||
+                  c == '~');
     }
     EXPECT_EQ(decode(encoded, arena), text);
     EXPECT_EQ(decode(encoded, arena, true), text);

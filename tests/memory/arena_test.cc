@@ -1,5 +1,7 @@
 #include "violet/memory/arena.h"
 
+#include "tests/support/counting_new.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +10,6 @@
 #include <random>
 #include <string>
 #include <vector>
-
-#include "tests/support/counting_new.h"
 
 namespace violet {
 namespace {

@@ -1,5 +1,7 @@
 #include "violet/memory/chain.h"
 
+#include "violet/memory/pool.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -7,8 +9,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "violet/memory/pool.h"
 
 namespace violet {
 namespace {

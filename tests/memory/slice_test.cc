@@ -1,21 +1,21 @@
 #include "violet/memory/slice.h"
 
-#include <fcntl.h>
+#include "violet/memory/block.h"
+#include "violet/memory/chain.h"
+#include "violet/memory/read_block.h"
+
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <unistd.h>
 #include <utility>
 #include <vector>
-
-#include "violet/memory/block.h"
-#include "violet/memory/chain.h"
-#include "violet/memory/read_block.h"
 
 namespace violet {
 namespace {

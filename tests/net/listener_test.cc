@@ -1,21 +1,21 @@
 #include "violet/net/listener.h"
 
-#include <fcntl.h>
+#include "tests/support/client.h"
+#include "violet/net/cpu.h"
+
 #include <gtest/gtest.h>
-#include <sched.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <fcntl.h>
+#include <sched.h>
 #include <string>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
-
-#include "tests/support/client.h"
-#include "violet/net/cpu.h"
 
 namespace violet::net {
 namespace {
@@ -293,24 +293,50 @@ TEST(Endpoint, ParsesWhatItSays) {
     const char* url;
     const char* result;
   };
-  for (const Case& c : {Case{"http://127.0.0.1:8080", "http://127.0.0.1:8080"}, Case{"http://127.0.0.1", "http://127.0.0.1:80"},
-                        Case{"https://127.0.0.1/", "https://127.0.0.1:443"}, Case{"http://127.0.0.1:0", "http://127.0.0.1:0"},
-                        Case{"http://[::1]:8080", "http://[::1]:8080"}, Case{"http://[2001:DB8::1]", "http://[2001:db8::1]:80"},
-                        Case{"http://*:80", "http://[::]:80"}, Case{"http://localhost:1", "http://127.0.0.1:1"},
-                        Case{"http://0.0.0.0:65535", "http://0.0.0.0:65535"}, Case{"unix:/run/a.sock", "unix:/run/a.sock"},
-                        Case{"unix:a", "unix:a"}}) {
+  for (const Case& c :
+       {Case{"http://127.0.0.1:8080", "http://127.0.0.1:8080"}, Case{"http://127.0.0.1", "http://127.0.0.1:80"},
+        Case{"https://127.0.0.1/", "https://127.0.0.1:443"}, Case{"http://127.0.0.1:0", "http://127.0.0.1:0"},
+        Case{"http://[::1]:8080", "http://[::1]:8080"}, Case{"http://[2001:DB8::1]", "http://[2001:db8::1]:80"},
+        Case{"http://*:80", "http://[::]:80"}, Case{"http://localhost:1", "http://127.0.0.1:1"},
+        Case{"http://0.0.0.0:65535", "http://0.0.0.0:65535"}, Case{"unix:/run/a.sock", "unix:/run/a.sock"},
+        Case{"unix:a", "unix:a"}}) {
     const auto parsed = Endpoint::parse(c.url);
     ASSERT_TRUE(parsed) << c.url;
     EXPECT_EQ(parsed->to_string(), c.result);
   }
   EXPECT_TRUE(Endpoint::parse("http://*:80")->is_dual);
   EXPECT_FALSE(Endpoint::parse("http://[::1]:80")->is_dual);
-  for (const char* bad : {"", "http", "http:", "http:/", "http://", "http://:80", "ftp://127.0.0.1", "127.0.0.1:80", "HTTP://a",
-                          "http://a.example:80", "http://127.0.0.1:", "http://127.0.0.1:65536", "http://127.0.0.1:-1",
-                          "http://127.0.0.1:+1", "http://127.0.0.1: 1", "http://127.0.0.1:1x", "http://127.0.0.1:1/x",
-                          "http://127.0.0.1:1?x", "http://256.0.0.1", "http://1.2.3", "http://::1:80", "http://[::1", "http://[]",
-                          "http://[::1]x", "http://[::1]80", "http://[127.0.0.1]:80", "http://[*]:80", "http://[localhost]:80",
-                          "http://u@127.0.0.1", "unix:", "http://127.0.0.1//"}) {
+  for (const char* bad : {"",
+                          "http",
+                          "http:",
+                          "http:/",
+                          "http://",
+                          "http://:80",
+                          "ftp://127.0.0.1",
+                          "127.0.0.1:80",
+                          "HTTP://a",
+                          "http://a.example:80",
+                          "http://127.0.0.1:",
+                          "http://127.0.0.1:65536",
+                          "http://127.0.0.1:-1",
+                          "http://127.0.0.1:+1",
+                          "http://127.0.0.1: 1",
+                          "http://127.0.0.1:1x",
+                          "http://127.0.0.1:1/x",
+                          "http://127.0.0.1:1?x",
+                          "http://256.0.0.1",
+                          "http://1.2.3",
+                          "http://::1:80",
+                          "http://[::1",
+                          "http://[]",
+                          "http://[::1]x",
+                          "http://[::1]80",
+                          "http://[127.0.0.1]:80",
+                          "http://[*]:80",
+                          "http://[localhost]:80",
+                          "http://u@127.0.0.1",
+                          "unix:",
+                          "http://127.0.0.1//"}) {
     const auto parsed = Endpoint::parse(bad);
     ASSERT_FALSE(parsed) << bad;
     EXPECT_EQ(parsed.error().kind(), ErrorKind::Address) << bad;

@@ -2,18 +2,18 @@
 
 // A server on loopback with a service of paths, for tests over the real network.
 
+#include "tests/support/client.h"
+#include "tests/support/script.h"
+#include "violet/core/site.h"
+#include "violet/event/loop.h"
+#include "violet/server/server.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "tests/support/client.h"
-#include "tests/support/script.h"
-#include "violet/core/site.h"
-#include "violet/event/loop.h"
-#include "violet/server/server.h"
 
 namespace violet::test {
 

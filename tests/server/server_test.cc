@@ -1,19 +1,19 @@
 #include "violet/server/server.h"
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "tests/server/running.h"
 
-#include <chrono>
+#include <gtest/gtest.h>
+
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <string>
+#include <sys/socket.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
-
-#include "tests/server/running.h"
 
 namespace violet::test {
 namespace {

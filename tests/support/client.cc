@@ -1,18 +1,17 @@
 #include "tests/support/client.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "violet/net/socket.h"
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <thread>
-
-#include "violet/net/socket.h"
+#include <unistd.h>
 
 namespace violet::test {
 

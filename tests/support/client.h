@@ -3,14 +3,14 @@
 // Client: a blocking TCP or Unix socket for tests over the real network, every call bounded in time. And children: a
 // piece of a test in a process of its own, for signals and resource limits.
 
+#include "tests/support/reply.h"
+#include "violet/net/listener.h"
+
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "tests/support/reply.h"
-#include "violet/net/listener.h"
 
 namespace violet::test {
 
@@ -18,7 +18,8 @@ class Client {
  public:
   Client() = default;
   explicit Client(const net::Endpoint& endpoint) { connect(endpoint); }
-  Client(Client&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), reader_(std::move(other.reader_)) {}
+  Client(Client&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), reader_(std::move(other.reader_)) {}
   Client& operator=(Client&& other) noexcept {
     close();
     descriptor_ = std::exchange(other.descriptor_, -1);
@@ -32,9 +33,7 @@ class Client {
   bool send(std::string_view bytes);
   // The next whole reply; status 0 when the peer closes first or nothing comes for `most_ms`.
   Reply reply(int most_ms = 10'000, ReadAs as = {});
-  Reply ask(std::string_view bytes) {
-    return send(bytes) ? reply() : Reply{};
-  }
+  Reply ask(std::string_view bytes) { return send(bytes) ? reply() : Reply{}; }
   // Reads some bytes, at most `most`; "" at the end or when nothing comes.
   std::string read_some(std::size_t most = 65'536, int most_ms = 10'000);
   // Whether the end of the stream (or a reset) comes within `most_ms`; what comes before is read away.

@@ -7,8 +7,8 @@
 //   …
 //   EXPECT_EQ(test::allocation_count(), before);
 //
-// Sanitizers bring their own operators, and pools keep nothing under them: kCountsAllocations is false there, and such a
-// test skips.
+// Sanitizers bring their own operators, and pools keep nothing under them: kCountsAllocations is false there, and such
+// a test skips.
 
 #include <cstddef>
 

@@ -1,13 +1,20 @@
 #pragma once
 
-// H1Wire: an h1::Session over a MemoryTransport, with everything it stands on, driven by hand and without a clock of its
-// own: send() and settle() run the loop until nothing moves any more; until() steps it, bounded, for what takes time.
+// H1Wire: an h1::Session over a MemoryTransport, with everything it stands on, driven by hand and without a clock of
+// its own: send() and settle() run the loop until nothing moves any more; until() steps it, bounded, for what takes
+// time.
 //
 // A loop may keep one stream and its exchange ready; whatever else is not given back is found when the pools die.
 //
 //   H1Wire wire;
 //   wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::literal("hello")); };
 //   EXPECT_EQ(reply_of(wire.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n")).body, "hello");
+
+#include "tests/support/script.h"
+#include "violet/core/site.h"
+#include "violet/event/loop.h"
+#include "violet/h1/session.h"
+#include "violet/net/memory.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,13 +23,6 @@
 #include <string_view>
 #include <tuple>
 #include <vector>
-
-#include "violet/core/site.h"
-#include "violet/event/loop.h"
-#include "violet/h1/session.h"
-#include "violet/net/memory.h"
-
-#include "tests/support/script.h"
 
 namespace violet::test {
 

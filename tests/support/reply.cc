@@ -90,7 +90,8 @@ std::optional<Reply> ReplyReader::next(ReadAs as) {
   int found = take_line(rest, line);
   if (found < 0) return bad("malformed status line");
   if (found == 0) return std::nullopt;
-  if (line.size() < 13 || !line.starts_with("HTTP/1.") || line[8] != ' ' || line[12] != ' ') return bad("no status line");
+  if (line.size() < 13 || !line.starts_with("HTTP/1.") || line[8] != ' ' || line[12] != ' ')
+    return bad("no status line");
   const auto status = ascii::to_number<int>(line.substr(9, 3));
   if (!status || *status < 100 || *status > 599) return bad("no status");
   reply.version = line.substr(0, 8);
@@ -108,7 +109,8 @@ std::optional<Reply> ReplyReader::next(ReadAs as) {
   if (has_length && reply.is_chunked) return bad("both Content-Length and Transfer-Encoding");
   if (reply.is_chunked && reply.field("transfer-encoding") != "chunked") return bad("bad Transfer-Encoding");
   const bool is_informational = reply.status < 200;
-  if ((is_informational || reply.status == 204) && (has_length || reply.is_chunked)) return bad("framing on 1xx or 204");
+  if ((is_informational || reply.status == 204) && (has_length || reply.is_chunked))
+    return bad("framing on 1xx or 204");
 
   const bool has_no_body = is_informational || reply.status == 204 || reply.status == 304 || as.is_head ||
                            (as.is_connect && reply.status / 100 == 2);

@@ -1,7 +1,7 @@
 #pragma once
 
-// Reply: what a client reads, taken apart strictly: a malformed line, a bare LF, a second Content-Length, or framing that
-// contradicts itself is an error, never repaired.
+// Reply: what a client reads, taken apart strictly: a malformed line, a bare LF, a second Content-Length, or framing
+// that contradicts itself is an error, never repaired.
 
 #include <optional>
 #include <string>
@@ -20,9 +20,9 @@ struct Reply {
   Lines fields;
   std::string body;
   Lines trailers;
-  std::size_t chunk_count = 0;    // data chunks of a chunked body
+  std::size_t chunk_count = 0;  // data chunks of a chunked body
   bool is_chunked = false;
-  bool ends_with_close = false;   // the body ran until the end of the connection
+  bool ends_with_close = false;  // the body ran until the end of the connection
 
   // The value of the only line of that name; "" when there is none, "<twice>" when there are more.
   [[nodiscard]] std::string field(std::string_view name) const;
@@ -31,9 +31,9 @@ struct Reply {
 
 // How to read what comes: the request's method decides whether there is a body, the end of the stream where one ends.
 struct ReadAs {
-  bool is_head = false;      // the answer to HEAD
-  bool is_connect = false;   // the answer to CONNECT: nothing of a 2xx belongs to it but the head
-  bool is_ended = false;     // the peer has closed: no more bytes will come
+  bool is_head = false;     // the answer to HEAD
+  bool is_connect = false;  // the answer to CONNECT: nothing of a 2xx belongs to it but the head
+  bool is_ended = false;    // the peer has closed: no more bytes will come
 };
 
 class ReplyReader {

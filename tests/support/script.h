@@ -3,14 +3,14 @@
 // What tests put above a wire: a service whose handler is a function, and the few ways to answer that a wire can tell
 // apart (at once, after the body, from a source, later).
 
+#include "violet/core/exchange.h"
+#include "violet/core/service.h"
+
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "violet/core/exchange.h"
-#include "violet/core/service.h"
 
 namespace violet::test {
 

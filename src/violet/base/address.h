@@ -2,12 +2,12 @@
 
 // Address: where a socket is bound or comes from: IPv4, IPv6 or a Unix socket. A small value without a socket.
 
+#include "violet/base/error.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include "violet/base/error.h"
 
 namespace violet {
 

@@ -15,8 +15,9 @@ namespace violet {
 
 }  // namespace violet
 
-#define VIOLET_CHECK(expression) \
-  (__builtin_expect(static_cast<bool>(expression), 1) ? void(0) : ::violet::check_failed(__FILE__, __LINE__, #expression))
+#define VIOLET_CHECK(expression)                                \
+  (__builtin_expect(static_cast<bool>(expression), 1) ? void(0) \
+                                                      : ::violet::check_failed(__FILE__, __LINE__, #expression))
 
 #ifdef VIOLET_ASSERTIONS
 #define VIOLET_ASSERT(expression) VIOLET_CHECK(expression)

@@ -19,24 +19,24 @@
 namespace violet {
 
 enum class ErrorKind : std::uint16_t {
-  None = 0,       // not an error: a stream that ended well closes with it
-  Cancelled,      // somebody asked for the end: stop token, reset, client gone
-  Timeout,        // a deadline or a timer of core/limits.h passed; detail: the violet::LimitId where one bit
-  Closed,         // the peer or the transport is gone
-  Reset,          // the peer reset the stream; detail: its protocol code
-  Refused,        // not taken, and safe to send again elsewhere (REFUSED_STREAM, GOAWAY)
-  Protocol,       // the peer broke its protocol; detail: the protocol's own error code
-  TooLarge,       // a size limit of core/limits.h bit; detail: the violet::LimitId
-  Invalid,        // an argument or a value is malformed
-  NotFound,       // no such thing
-  Conflict,       // it is there already, or two things contradict each other
-  Unsupported,    // known, but not offered here
-  Busy,           // a bounded resource is used up for now
-  System,         // detail: errno
-  Uv,             // detail: a libuv code (negative)
-  Address,        // a URL, host or port cannot be used
-  Handler,        // a user's handler failed (threw)
-  ShuttingDown,   // the server is draining
+  None = 0,      // not an error: a stream that ended well closes with it
+  Cancelled,     // somebody asked for the end: stop token, reset, client gone
+  Timeout,       // a deadline or a timer of core/limits.h passed; detail: the violet::LimitId where one bit
+  Closed,        // the peer or the transport is gone
+  Reset,         // the peer reset the stream; detail: its protocol code
+  Refused,       // not taken, and safe to send again elsewhere (REFUSED_STREAM, GOAWAY)
+  Protocol,      // the peer broke its protocol; detail: the protocol's own error code
+  TooLarge,      // a size limit of core/limits.h bit; detail: the violet::LimitId
+  Invalid,       // an argument or a value is malformed
+  NotFound,      // no such thing
+  Conflict,      // it is there already, or two things contradict each other
+  Unsupported,   // known, but not offered here
+  Busy,          // a bounded resource is used up for now
+  System,        // detail: errno
+  Uv,            // detail: a libuv code (negative)
+  Address,       // a URL, host or port cannot be used
+  Handler,       // a user's handler failed (threw)
+  ShuttingDown,  // the server is draining
 };
 
 class Error {
@@ -108,8 +108,8 @@ constexpr std::uint16_t Error::default_status(ErrorKind kind) noexcept {
 
 // VIOLET_TRY(declaration, expression): evaluates a Result, passes its error up, else binds its value.
 #define VIOLET_TRY(declaration, ...) VIOLET_TRY_INNER(VIOLET_CONCAT(violet_try_, __LINE__), declaration, __VA_ARGS__)
-#define VIOLET_TRY_INNER(result, declaration, ...)                    \
-  auto result = (__VA_ARGS__);                                        \
+#define VIOLET_TRY_INNER(result, declaration, ...)                      \
+  auto result = (__VA_ARGS__);                                          \
   if (!result) return std::unexpected<::violet::Error>(result.error()); \
   declaration = *std::move(result)
 

@@ -3,12 +3,12 @@
 // Function<R(Args...)>: a move-only callable with 48 bytes of room inside; larger callables go to the heap. It stands
 // in for std::function in headers, which must not pull in <functional>.
 
+#include "violet/base/check.h"
+
 #include <cstddef>
 #include <new>
 #include <type_traits>
 #include <utility>
-
-#include "violet/base/check.h"
 
 namespace violet {
 

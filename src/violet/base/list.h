@@ -7,9 +7,9 @@
 //   struct Idle; struct Session : ListNode<Idle> { … };
 //   List<Session, Idle> idle;   idle.push_back(session);   session.unlink();
 
-#include <cstddef>
-
 #include "violet/base/check.h"
+
+#include <cstddef>
 
 namespace violet {
 

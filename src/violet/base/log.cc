@@ -1,10 +1,9 @@
 #include "violet/base/log.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstring>
 #include <ctime>
+#include <unistd.h>
 
 namespace violet {
 namespace {

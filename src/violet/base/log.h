@@ -17,7 +17,7 @@ using LogSink = void (*)(LogLevel level, std::string_view text) noexcept;
 
 void set_log_level(LogLevel level) noexcept;  // default: Info
 [[nodiscard]] LogLevel log_level() noexcept;
-void set_log_sink(LogSink sink) noexcept;     // nullptr brings the default back
+void set_log_sink(LogSink sink) noexcept;  // nullptr brings the default back
 
 void log(LogLevel level, std::string_view text) noexcept;
 

@@ -1,14 +1,14 @@
 #pragma once
 
-// Body: what goes out after a head. Either a chain of slices, all there, or a Source that is asked for more whenever the
-// wire has room, or a chain followed by a source.
+// Body: what goes out after a head. Either a chain of slices, all there, or a Source that is asked for more whenever
+// the wire has room, or a chain followed by a source.
+
+#include "violet/http/fields.h"
+#include "violet/memory/chain.h"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-
-#include "violet/http/fields.h"
-#include "violet/memory/chain.h"
 
 namespace violet {
 

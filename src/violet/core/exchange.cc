@@ -1,13 +1,13 @@
 #include "violet/core/exchange.h"
 
-#include <cstring>
-#include <string>
-
 #include "violet/base/ascii.h"
 #include "violet/base/log.h"
 #include "violet/core/limits.h"
 #include "violet/core/site.h"
 #include "violet/http/status.h"
+
+#include <cstring>
+#include <string>
 
 namespace violet {
 namespace {
@@ -76,7 +76,8 @@ void Exchange::reset() noexcept {
 }
 
 bool Exchange::reopen() noexcept {
-  if (count_ != 1 || has_body_ || is_task_used_ || waiter_ != nullptr || sink_ != nullptr || !cancel_hooks_.is_empty()) {
+  if (count_ != 1 || has_body_ || is_task_used_ || waiter_ != nullptr || sink_ != nullptr ||
+      !cancel_hooks_.is_empty()) {
     return false;
   }
   rewind();
@@ -339,8 +340,8 @@ bool Exchange::refuse(Error why, std::string_view detail, const http::Field& fie
 void Exchange::on_exception(const std::exception_ptr& exception) noexcept {
   ++site_->counters.handler_errors;
   // The id joins the log line and the answer without telling the client what went wrong.
-  const std::uint64_t number = (static_cast<std::uint64_t>(site_->loop.wall_seconds()) << 20) ^
-                               (connection().id << 8) ^ site_->counters.handler_errors;
+  const std::uint64_t number = (static_cast<std::uint64_t>(site_->loop.wall_seconds()) << 20) ^ (connection().id << 8) ^
+                               site_->counters.handler_errors;
   char id[17];
   for (int i = 0; i < 16; ++i) id[i] = "0123456789abcdef"[number >> (60 - i * 4) & 15];
   id[16] = 0;

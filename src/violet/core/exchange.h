@@ -14,11 +14,6 @@
 // Texts of the request are views into the block it was received in and are valid while serve() runs; pin() moves them
 // into the arena, which hold() and tasks do by themselves.
 
-#include <cstdint>
-#include <exception>
-#include <span>
-#include <string_view>
-
 #include "violet/base/list.h"
 #include "violet/core/stream.h"
 #include "violet/event/loop.h"
@@ -27,6 +22,11 @@
 #include "violet/http/head.h"
 #include "violet/memory/arena.h"
 #include "violet/memory/ref.h"
+
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string_view>
 
 namespace violet {
 
@@ -100,14 +100,15 @@ class Exchange final : public Receiver {
   bool reply(Body&& body);
   bool reply() { return reply(Body()); }
   // Answers with an error page: status from `why`, body from the site's ErrorPage. Fields set so far are dropped, but
-  // `field` is sent where it has a name (Allow, Retry-After). `detail` tells the client more; both live until the call returns.
+  // `field` is sent where it has a name (Allow, Retry-After). `detail` tells the client more; both live until the call
+  // returns.
   bool refuse(Error why, std::string_view detail = {}, const http::Field& field = {});
   // What refuse() was given, for the ErrorPage.
   [[nodiscard]] std::string_view refusal_detail() const noexcept { return refusal_detail_; }
   // Sends a 1xx head, for example 103 Early Hints.
   void inform(const http::Head& head);
-  // Answers 101 (h1) or 200 (extended CONNECT, CONNECT) with response()'s fields and hands the stream to `receiver`, which
-  // gets the bytes that follow. `body` sends. Returns the stream; nullptr when the client is gone.
+  // Answers 101 (h1) or 200 (extended CONNECT, CONNECT) with response()'s fields and hands the stream to `receiver`,
+  // which gets the bytes that follow. `body` sends. Returns the stream; nullptr when the client is gone.
   Stream* accept_upgrade(Receiver& receiver, Body body);
   // Ends it at once without an answer, or in the middle of one.
   void abort(Error why);
@@ -124,7 +125,8 @@ class Exchange final : public Receiver {
   void read(BodySink& sink);
   // Reads it away. An answer given before the body has ended does the same.
   void discard();
-  // The body broke its framing or a limit: whoever waits for it hears why, and so does the client if no answer has left.
+  // The body broke its framing or a limit: whoever waits for it hears why, and so does the client if no answer has
+  // left.
   void fail_body(Error why) noexcept;
   // Gives back what a sink has used; reading goes on.
   void credit(std::size_t n);
@@ -174,8 +176,8 @@ class Exchange final : public Receiver {
   void release() noexcept;
 
   // --- from the wire
-  // Instead of on_close({}): ends a well-ended exchange and makes it new for the same stream, where nothing but the wire
-  // holds it and there was no body, task or hook. False: nothing was done.
+  // Instead of on_close({}): ends a well-ended exchange and makes it new for the same stream, where nothing but the
+  // wire holds it and there was no body, task or hook. False: nothing was done.
   [[nodiscard]] bool reopen() noexcept;
   void on_head(http::Head& head, bool has_body) override;
   void on_data(Slice data) override;

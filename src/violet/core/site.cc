@@ -26,9 +26,14 @@ void ExchangePool::close(Exchange& exchange) noexcept {
 ExchangePool::~ExchangePool() {
   // What a task that would not end still holds is left to the operating system: freeing it would pull memory from under
   // the task's frames.
-  while (free_ != nullptr) {
+  trim(0);
+}
+
+void ExchangePool::trim(std::size_t kept) noexcept {
+  while (kept_count_ > kept) {
     Exchange* exchange = free_;
     free_ = static_cast<Exchange*>(exchange->context);
+    --kept_count_;
     delete exchange;
   }
 }

@@ -3,14 +3,14 @@
 // Site: what one loop's sessions share when they serve: the service, the limits, pooled exchanges, the Date line, the
 // error page and plain counters. Made by the server, one per loop; everything in it is used by that loop alone.
 
-#include <atomic>
-#include <cstdint>
-#include <string_view>
-
 #include "violet/core/exchange.h"
 #include "violet/core/limits.h"
 #include "violet/core/service.h"
 #include "violet/http/date.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
 
 namespace violet {
 
@@ -80,6 +80,8 @@ class ExchangePool {
     return *exchange;
   }
   void close(Exchange& exchange) noexcept;
+  // Frees kept exchanges until at most `kept` are left.
+  void trim(std::size_t kept) noexcept;
   [[nodiscard]] std::size_t used_count() const noexcept { return used_count_; }
 
  private:
@@ -95,7 +97,8 @@ class ExchangePool {
 struct Site {
   Site(Loop& on, Service& to, const Limits& with) noexcept : loop(on), service(to), limits(with), exchanges(*this) {
     // Without room for one of each nothing would ever move.
-    for (std::uint64_t* least : {&limits.pipeline_max, &limits.receive_bytes_max, &limits.flush_bytes_max, &limits.unsent_bytes_max}) {
+    for (std::uint64_t* least :
+         {&limits.pipeline_max, &limits.receive_bytes_max, &limits.flush_bytes_max, &limits.unsent_bytes_max}) {
       if (*least == 0) *least = 1;
     }
   }

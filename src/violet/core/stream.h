@@ -21,18 +21,19 @@
 //   3. Bytes handed up count against the stream until credit(n) gives them back. A stream that is owed too much stops
 //      asking its peer (h1 stops reading, h2 and h3 withhold window) without holding other streams up.
 //   4. A wire asks a source only when it has room. A source that answered Wait is asked again only after wake().
-//   5. The head passed to start() and inform(), and borrowed slices of a body, need to live only until the call returns.
+//   5. The head passed to start() and inform(), and borrowed slices of a body, need to live only until the call
+//   returns.
 //   6. on_close(why): ErrorKind::None when both directions ended well, otherwise the reason.
 //
 // One thread, the loop's.
-
-#include <cstdint>
 
 #include "violet/base/address.h"
 #include "violet/base/error.h"
 #include "violet/core/body.h"
 #include "violet/http/head.h"
 #include "violet/memory/slice.h"
+
+#include <cstdint>
 
 namespace violet {
 
@@ -51,9 +52,9 @@ class Stream {
   // Sends an informational (1xx) head.
   virtual void inform(const http::Head& head) = 0;
 
-  // Sends the final head together with whatever body there is; on a client, the request. The wire frames the body by its
-  // length and drops fields that only a wire may set (Connection, Transfer-Encoding, Keep-Alive, Upgrade on h2 and h3).
-  // A 101, or a 2xx to CONNECT, turns the stream into a plain pair of byte streams.
+  // Sends the final head together with whatever body there is; on a client, the request. The wire frames the body by
+  // its length and drops fields that only a wire may set (Connection, Transfer-Encoding, Keep-Alive, Upgrade on h2 and
+  // h3). A 101, or a 2xx to CONNECT, turns the stream into a plain pair of byte streams.
   virtual void start(const http::Head& head, Body&& body) = 0;
 
   // The source that answered Wait has more now, or has ended or failed.

@@ -13,7 +13,9 @@ class Pace {
  public:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  void begin(std::uint64_t now_ms, std::uint64_t grace_ms) noexcept { due_ms_ = grace_ms != 0 ? now_ms + grace_ms : kNever; }
+  void begin(std::uint64_t now_ms, std::uint64_t grace_ms) noexcept {
+    due_ms_ = grace_ms != 0 ? now_ms + grace_ms : kNever;
+  }
   void end() noexcept { due_ms_ = kNever; }
   [[nodiscard]] bool is_running() const noexcept { return due_ms_ != kNever; }
   [[nodiscard]] std::uint64_t due_ms() const noexcept { return due_ms_; }

@@ -5,13 +5,13 @@
 //
 // A connection has one only while it has something to send; they are pooled by the loop's Shared.
 
-#include <cstdint>
-#include <cstring>
-#include <string_view>
-
 #include "violet/memory/block.h"
 #include "violet/memory/chain.h"
 #include "violet/net/transport.h"
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
 
 namespace violet::h1 {
 

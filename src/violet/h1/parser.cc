@@ -1,10 +1,10 @@
 #include "violet/h1/parser.h"
 
-#include <cstring>
-
 #include "violet/base/ascii.h"
 #include "violet/h1/scan.h"
 #include "violet/http/target.h"
+
+#include <cstring>
 
 namespace violet::h1 {
 namespace {
@@ -148,8 +148,8 @@ struct Codings {
   int chunked_count = 0;
   bool ends_chunked = false;
 
-  // An empty member counts as a coding nobody knows. Recipients may skip it (RFC 9110 §5.6.1), but "chunked," is read in
-  // two ways by the servers of this world, and no client that means well sends it.
+  // An empty member counts as a coding nobody knows. Recipients may skip it (RFC 9110 §5.6.1), but "chunked," is read
+  // in two ways by the servers of this world, and no client that means well sends it.
   void add(std::string_view value) {
     for (;;) {
       const std::size_t comma = value.find(',');
@@ -164,7 +164,15 @@ struct Codings {
 
 // What the fields that frame a message or steer the connection say. The common head has a Host and none of the others.
 struct Control {
-  enum Seen : unsigned { kHost = 1, kLength = 2, kCoding = 4, kClose = 8, kKeepAlive = 16, kUpgrade = 32, kUpgradeOption = 64 };
+  enum Seen : unsigned {
+    kHost = 1,
+    kLength = 2,
+    kCoding = 4,
+    kClose = 8,
+    kKeepAlive = 16,
+    kUpgrade = 32,
+    kUpgradeOption = 64
+  };
   unsigned seen = 0;
   std::string_view host;
   std::uint64_t length = 0;
@@ -218,7 +226,8 @@ std::uint16_t finish_head(http::Head& head, const Control& control, Framing& fra
     return 400;  // an HTTP/1.1 request has exactly one Host (RFC 9112 §3.2)
   }
   set_authority(head, control.host);
-  if (control.seen == Control::kHost && !is_http10) [[likely]] return 0;
+  if (control.seen == Control::kHost && !is_http10) [[likely]]
+    return 0;
 
   framing.has_length = control.has(Control::kLength);
   framing.content_length = control.length;
@@ -263,7 +272,8 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   if (*p != ' ' || p == target) return bad();
   head.target = {target, static_cast<std::size_t>(p - target)};
   ++p;
-  if (const Verdict verdict = parse_version(p, stop, head, status); verdict != Verdict::Done) return line_verdict(verdict);
+  if (const Verdict verdict = parse_version(p, stop, head, status); verdict != Verdict::Done)
+    return line_verdict(verdict);
   head.scheme = head.protocol = {};
   if (head.method != http::Method::Connect && *target == '/') [[likely]] {
     const char* const mark = find_question(target, target + head.target.size());
@@ -278,8 +288,8 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
 
   const char* fields = p;
   // What CONNECT and HTTP/1.0 may say about a body is different.
-  const bool is_memorable = memory.sections != nullptr && head.version == http::Version::Http11 &&
-                            head.method != http::Method::Connect;
+  const bool is_memorable =
+      memory.sections != nullptr && head.version == http::Version::Http11 && head.method != http::Method::Connect;
   if (is_memorable) {
     if (const std::size_t size = memory.sections->recall(fields, end, *memory.hint, head, framing); size != 0) {
       p += size;
@@ -334,8 +344,8 @@ std::size_t SectionMemo::recall(const char* begin, const char* end, Hint hint, h
   return size;
 }
 
-void SectionMemo::learn(std::string_view section, std::string_view host, const http::Head& head,
-                        const Framing& framing, Hint& hint) noexcept {
+void SectionMemo::learn(std::string_view section, std::string_view host, const http::Head& head, const Framing& framing,
+                        Hint& hint) noexcept {
   const bool comes_again = section.size() == hint.bytes;
   hint.bytes = section.size() <= kBytesMax ? static_cast<std::uint16_t>(section.size()) : 0;
   hint.slot = kNone;
@@ -350,7 +360,9 @@ void SectionMemo::learn(std::string_view section, std::string_view host, const h
   hint.slot = static_cast<std::uint8_t>(hash % kSlots);
   Section& place = sections_[hint.slot];
   if (place.bytes == section.size() && std::memcmp(place.text, section.data(), section.size()) == 0) return;
-  const auto offset = [&section](std::string_view text) { return static_cast<std::uint16_t>(text.data() - section.data()); };
+  const auto offset = [&section](std::string_view text) {
+    return static_cast<std::uint16_t>(text.data() - section.data());
+  };
   place.bytes = hint.bytes;
   place.host = host.data() == nullptr ? 0 : offset(host);
   place.host_bytes = static_cast<std::uint16_t>(host.size());
@@ -366,8 +378,8 @@ void SectionMemo::learn(std::string_view section, std::string_view host, const h
 
 namespace {
 
-// *( BWS ";" BWS name [ BWS "=" BWS value ] ) from right behind a chunk's size (RFC 9112 §7.1.1). White space before the
-// first ";" is refused, as it has no use but to be read differently by somebody else. Sets p at the CR behind it.
+// *( BWS ";" BWS name [ BWS "=" BWS value ] ) from right behind a chunk's size (RFC 9112 §7.1.1). White space before
+// the first ";" is refused, as it has no use but to be read differently by somebody else. Sets p at the CR behind it.
 Parsed parse_extensions(const char*& p, const char* end, std::uint64_t limit) {
   enum class At : std::uint8_t { Size, Semicolon, Name, NameGap, Equals, Token, Quoted, Escaped, ValueEnd, Gap };
   const char* begin = p;
@@ -384,26 +396,38 @@ Parsed parse_extensions(const char*& p, const char* end, std::uint64_t limit) {
         at = At::Semicolon;
         break;
       case At::Semicolon:
-        if (is_token) at = At::Name;
-        else if (!is_blank) return bad();
+        if (is_token)
+          at = At::Name;
+        else if (!is_blank)
+          return bad();
         break;
       case At::Name:
       case At::NameGap:
         if (c == '\r' && at == At::Name) return done(p);
-        if (c == '=') at = At::Equals;
-        else if (c == ';') at = At::Semicolon;
-        else if (is_blank) at = At::NameGap;
-        else if (!is_token || at == At::NameGap) return bad();
+        if (c == '=')
+          at = At::Equals;
+        else if (c == ';')
+          at = At::Semicolon;
+        else if (is_blank)
+          at = At::NameGap;
+        else if (!is_token || at == At::NameGap)
+          return bad();
         break;
       case At::Equals:
-        if (c == '"') at = At::Quoted;
-        else if (is_token) at = At::Token;
-        else if (!is_blank) return bad();
+        if (c == '"')
+          at = At::Quoted;
+        else if (is_token)
+          at = At::Token;
+        else if (!is_blank)
+          return bad();
         break;
       case At::Quoted:
-        if (c == '"') at = At::ValueEnd;
-        else if (c == '\\') at = At::Escaped;
-        else if (!ascii::is(c, ascii::kFieldValue)) return bad();
+        if (c == '"')
+          at = At::ValueEnd;
+        else if (c == '\\')
+          at = At::Escaped;
+        else if (!ascii::is(c, ascii::kFieldValue))
+          return bad();
         break;
       case At::Escaped:
         if (!ascii::is(c, ascii::kFieldValue)) return bad();
@@ -413,9 +437,12 @@ Parsed parse_extensions(const char*& p, const char* end, std::uint64_t limit) {
       case At::ValueEnd:
       case At::Gap:
         if (c == '\r' && at != At::Gap) return done(p);
-        if (c == ';') at = At::Semicolon;
-        else if (is_blank) at = At::Gap;
-        else if (!is_token || at != At::Token) return bad();
+        if (c == ';')
+          at = At::Semicolon;
+        else if (is_blank)
+          at = At::Gap;
+        else if (!is_token || at != At::Token)
+          return bad();
         break;
     }
   }
@@ -438,7 +465,8 @@ Parsed parse_chunk_line(const char* begin, const char* end, const Limits& limits
   line.size = size;
 
   const char* extensions = p;
-  if (const Parsed parsed = parse_extensions(p, end, limits.chunk_extension_bytes_max); parsed.verdict != Verdict::Done) {
+  if (const Parsed parsed = parse_extensions(p, end, limits.chunk_extension_bytes_max);
+      parsed.verdict != Verdict::Done) {
     return parsed;
   }
   line.extension_bytes = static_cast<std::size_t>(p - extensions);

@@ -41,9 +41,9 @@ inline const char* skip_field_value(const char* p, const char* end) noexcept {
 // The first byte that is no ascii::kTarget character.
 inline const char* skip_target(const char* p, const char* end) noexcept {
   return detail::skip(p, end, [](__m128i bytes) {
-    const __m128i bad = _mm_or_si128(_mm_or_si128(detail::equals(bytes, 0x7f), detail::equals(bytes, '"')),
-                                     _mm_or_si128(detail::equals(bytes, '#'),
-                                                  _mm_or_si128(detail::equals(bytes, '<'), detail::equals(bytes, '>'))));
+    const __m128i bad = _mm_or_si128(
+        _mm_or_si128(detail::equals(bytes, 0x7f), detail::equals(bytes, '"')),
+        _mm_or_si128(detail::equals(bytes, '#'), _mm_or_si128(detail::equals(bytes, '<'), detail::equals(bytes, '>'))));
     // Signed comparison: bytes from 0x80 are negative and so not greater than a space.
     return _mm_andnot_si128(bad, _mm_cmpgt_epi8(bytes, _mm_set1_epi8(0x20)));
   });
@@ -59,9 +59,8 @@ inline const char* skip_name(const char* p, const char* end) noexcept {
 
 // The first question mark.
 inline const char* find_question(const char* p, const char* end) noexcept {
-  return detail::skip(p, end, [](__m128i bytes) {
-    return _mm_xor_si128(detail::equals(bytes, '?'), _mm_set1_epi8(-1));
-  });
+  return detail::skip(p, end,
+                      [](__m128i bytes) { return _mm_xor_si128(detail::equals(bytes, '?'), _mm_set1_epi8(-1)); });
 }
 
 #else

@@ -15,8 +15,6 @@
 //
 // What a session costs while idle is asserted in tests: it holds no block, no exchange, no output.
 
-#include <cstdint>
-
 #include "violet/base/list.h"
 #include "violet/core/site.h"
 #include "violet/event/loop.h"
@@ -28,6 +26,8 @@
 #include "violet/memory/pool.h"
 #include "violet/memory/read_block.h"
 #include "violet/net/transport.h"
+
+#include <cstdint>
 
 namespace violet::h1 {
 
@@ -64,6 +64,15 @@ struct Shared {
   [[nodiscard]] bool has_spare_stream() const noexcept { return spare_stream_ != nullptr; }
   void give_spare_stream(Stream& stream) noexcept { spare_stream_ = &stream; }
   [[nodiscard]] Stream* take_spare_stream() noexcept { return std::exchange(spare_stream_, nullptr); }
+
+  // Gives what a burst has left in the pools back to the heap.
+  void trim() noexcept {
+    constexpr std::size_t kKept = 4;
+    blocks.trim(kKept);
+    streams.trim(kKept);
+    outputs_.trim(kKept);
+    site.exchanges.trim(kKept);
+  }
 
   Site& site;
   BlockPool blocks;
@@ -184,14 +193,14 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
 
   Input input_ = Input::Head;
   Phase phase_ = Phase::New;
-  bool is_in_turn_ = false;      // inside received(): answers wait for its end
-  bool is_paused_ = false;       // bytes are kept back until there is room for more requests
-  bool is_closing_ = false;      // no further request is taken; closes after the last answer
-  bool is_closed_ = false;       // abort() was called, streams will hear
+  bool is_in_turn_ = false;  // inside received(): answers wait for its end
+  bool is_paused_ = false;   // bytes are kept back until there is room for more requests
+  bool is_closing_ = false;  // no further request is taken; closes after the last answer
+  bool is_closed_ = false;   // abort() was called, streams will hear
   bool is_write_blocked_ = false;
-  bool wants_linger_ = false;    // the client may still be sending: close so that it can read the answer first
-  bool wants_turn_ = false;      // a source has more than one turn may send
-  bool is_peer_done_ = false;    // end of stream was read
+  bool wants_linger_ = false;  // the client may still be sending: close so that it can read the answer first
+  bool wants_turn_ = false;    // a source has more than one turn may send
+  bool is_peer_done_ = false;  // end of stream was read
   Error why_;
 
   SectionMemo::Hint section_hint_;

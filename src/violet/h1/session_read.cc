@@ -1,10 +1,10 @@
 // h1::Session from the transport up: reading, parsing, handing up; and time.
 
+#include "violet/h1/session.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include "violet/h1/session.h"
 
 namespace violet::h1 {
 namespace {
@@ -28,9 +28,7 @@ Session::Session(Shared& shared, Host& host, net::Transport& transport, const Co
   transport.set_owner(*this);
 }
 
-Session::~Session() {
-  VIOLET_ASSERT(streams_.is_empty() && transport_ == nullptr);
-}
+Session::~Session() { VIOLET_ASSERT(streams_.is_empty() && transport_ == nullptr); }
 
 void Session::open() noexcept {
   transport_->want(true, false);
@@ -205,9 +203,8 @@ bool Session::process_head(Bytes& bytes) {
     }
   }
   Stream& stream = open_stream();
-  const Parsed parsed =
-      parse_head(bytes.begin, bytes.end, limits(), stream.exchange_->request(), stream.framing_,
-                 {&shared_.sections, &section_hint_});
+  const Parsed parsed = parse_head(bytes.begin, bytes.end, limits(), stream.exchange_->request(), stream.framing_,
+                                   {&shared_.sections, &section_hint_});
   if (parsed.verdict == Verdict::More) {
     drop_stream(stream);
     return false;

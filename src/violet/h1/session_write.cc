@@ -1,9 +1,9 @@
 // h1::Session from the streams down: framing, ordering, writing, closing.
 
-#include <algorithm>
-
 #include "violet/h1/session.h"
 #include "violet/http/status.h"
+
+#include <algorithm>
 
 namespace violet::h1 {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using Kind = AnswerFraming::Kind;
 
 constexpr std::size_t kJoinMax = 1024;  // bytes of a body that go into the head's piece
-constexpr int kRoundsMax = 4;  // times that a source is asked before others get their turn
+constexpr int kRoundsMax = 4;           // times that a source is asked before others get their turn
 
 }  // namespace
 
@@ -110,11 +110,11 @@ void Session::retire(Stream& stream, Error why) noexcept {
 AnswerFraming Session::frame_answer(const Stream& stream, const http::Head& head, const Body& body) noexcept {
   AnswerFraming framing;
   // Nothing may follow an answer that says close (RFC 9112 §9.6): of several under way only the last one says it.
-  framing.closes = !stream.framing_.keeps_alive ||
-                   (streams_.back() == &stream && (is_closing_ || shared_.site.is_draining));
+  framing.closes =
+      !stream.framing_.keeps_alive || (streams_.back() == &stream && (is_closing_ || shared_.site.is_draining));
   if (!stream.is_received_) {
-    // The client still waits for a 100 and may or may not send now; or there is more to come than is worth reading; or it
-    // was too much already.
+    // The client still waits for a 100 and may or may not send now; or there is more to come than is worth reading; or
+    // it was too much already.
     if (stream.expects_continue_ || (!stream.framing_.is_chunked && body_left_ > limits().discard_bytes_max) ||
         head.status == 413) {
       framing.closes = true;

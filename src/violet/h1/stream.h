@@ -1,7 +1,7 @@
 #pragma once
 
-// h1::Stream: one request and its answer on an HTTP/1.1 connection. A session's streams stand in one queue, in the order
-// of their requests; only the first one's answer goes to the wire, later ones wait with what they have.
+// h1::Stream: one request and its answer on an HTTP/1.1 connection. A session's streams stand in one queue, in the
+// order of their requests; only the first one's answer goes to the wire, later ones wait with what they have.
 //
 //   Receiving --(body ended: Session::end_body)--> Received
 //   Waiting --(start)--> Answering --(last byte queued: Session::pump)--> Answered
@@ -54,7 +54,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   Framing framing_;
   ChunkBudget chunk_budget_;
   AnswerFraming answer_;
-  bool is_plain_ = false;         // HTTP/1.1, kept alive, no HEAD, no CONNECT, no upgrade: nothing special to answer
+  bool is_plain_ = false;  // HTTP/1.1, kept alive, no HEAD, no CONNECT, no upgrade: nothing special to answer
   bool is_head_request_ = false;
   bool is_http10_ = false;
   bool is_connect_ = false;
@@ -64,13 +64,13 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   bool is_answered_ = false;
   bool is_answered_plainly_ = false;  // by Session::answer_plain()
   bool is_source_waiting_ = false;
-  bool is_raw_ = false;           // after 101, or 2xx to CONNECT: bytes without framing
-  Error reset_why_;               // set: to be reset when its turn comes
-  std::uint64_t source_left_ = 0;       // bytes the source still owes a Content-Length
-  std::size_t owed_bytes_ = 0;          // handed up and not credited yet
-  std::uint64_t discarded_bytes_ = 0;   // of the body, after the answer was complete
-  Body body_;                           // what is not on its way yet
-  Output* early_ = nullptr;             // heads written before it was our turn
+  bool is_raw_ = false;                // after 101, or 2xx to CONNECT: bytes without framing
+  Error reset_why_;                    // set: to be reset when its turn comes
+  std::uint64_t source_left_ = 0;      // bytes the source still owes a Content-Length
+  std::size_t owed_bytes_ = 0;         // handed up and not credited yet
+  std::uint64_t discarded_bytes_ = 0;  // of the body, after the answer was complete
+  Body body_;                          // what is not on its way yet
+  Output* early_ = nullptr;            // heads written before it was our turn
 };
 
 }  // namespace violet::h1

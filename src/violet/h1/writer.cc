@@ -1,10 +1,10 @@
 #include "violet/h1/writer.h"
 
+#include "violet/http/status.h"
+
 #include <array>
 #include <cstring>
 #include <string>
-
-#include "violet/http/status.h"
 
 namespace violet::h1 {
 namespace {
@@ -136,7 +136,8 @@ bool is_dropped(Mine mine, int status, Kind kind) {
     p = put_literal(p, "\r\n");
   }
   for (const http::Field& field : head.fields) {
-    if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], head.status, framing.kind)) continue;
+    if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], head.status, framing.kind))
+      continue;
     p = put_field(p, field);
   }
   // Upgrade goes with its connection option (RFC 9110 §7.8).
@@ -161,12 +162,12 @@ bool is_dropped(Mine mine, int status, Kind kind) {
 
 // Everything of a head beside its fields and the server's name: the longest status line, Date, Connection, framing.
 // Names are copied with their padding, which the last one may need.
-constexpr std::size_t kFixedBound = http::kStatusLineMax + http::DateLine::kBytes + 10 + 28 + 40 + 4 + http::kWireNameMax;
-
+constexpr std::size_t kFixedBound =
+    http::kStatusLineMax + http::DateLine::kBytes + 10 + 28 + 40 + 4 + http::kWireNameMax;
 
 // A head that does not fit into a block.
-[[gnu::noinline]] void write_large_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
-                                        const Survey& survey, std::size_t bound) {
+[[gnu::noinline]] void write_large_head(Output& output, const http::Head& head, const AnswerFraming& framing,
+                                        Site& site, const Survey& survey, std::size_t bound) {
   std::string text(bound, '\0');
   text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site, survey) - text.data()));
   output.append(Slice::of(std::move(text)));

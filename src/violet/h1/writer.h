@@ -2,12 +2,12 @@
 
 // Writing heads of HTTP/1.1 responses (RFC 9112 §4, §6, §9).
 
-#include <cstdint>
-#include <string_view>
-
 #include "violet/core/site.h"
 #include "violet/h1/output.h"
 #include "violet/http/head.h"
+
+#include <cstdint>
+#include <string_view>
 
 namespace violet::h1 {
 
@@ -22,7 +22,7 @@ struct AnswerFraming {
   };
   Kind kind = Kind::Length;
   std::uint64_t length = 0;
-  bool closes = false;          // Connection: close
+  bool closes = false;           // Connection: close
   bool says_keep_alive = false;  // Connection: keep-alive, for HTTP/1.0
 };
 

@@ -21,9 +21,9 @@ std::optional<std::int64_t> parse_date(std::string_view text, std::int64_t now) 
 // have, so that both are one copy.
 class DateLine {
  public:
-  static constexpr std::size_t kStatusBytes = 17;                    // "HTTP/1.1 200 OK\r\n"
-  static constexpr std::size_t kBytes = 6 + kDateBytes + 2;          // the Date line
-  static constexpr std::size_t kOkBytes = kStatusBytes + kBytes;     // both
+  static constexpr std::size_t kStatusBytes = 17;                 // "HTTP/1.1 200 OK\r\n"
+  static constexpr std::size_t kBytes = 6 + kDateBytes + 2;       // the Date line
+  static constexpr std::size_t kOkBytes = kStatusBytes + kBytes;  // both
 
   [[nodiscard]] std::string_view at(std::int64_t seconds) noexcept { return ok_at(seconds).substr(kStatusBytes); }
   [[nodiscard]] std::string_view ok_at(std::int64_t seconds) noexcept {

@@ -1,17 +1,16 @@
 #include "violet/http/field_id.h"
 
+#include "violet/base/ascii.h"
+
 #include <array>
 #include <cstring>
-
-#include "violet/base/ascii.h"
 
 namespace violet::http {
 namespace {
 
-constexpr std::string_view kNames[kFieldIdCount] = {
-    "",
+constexpr std::string_view kNames[kFieldIdCount] = {"",
 #define VIOLET_FIELD_TEXT(id, text) text,
-    VIOLET_FIELD_NAMES(VIOLET_FIELD_TEXT)
+                                                    VIOLET_FIELD_NAMES(VIOLET_FIELD_TEXT)
 #undef VIOLET_FIELD_TEXT
 };
 

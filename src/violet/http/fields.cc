@@ -1,9 +1,9 @@
 #include "violet/http/fields.h"
 
+#include "violet/base/ascii.h"
+
 #include <algorithm>
 #include <memory>
-
-#include "violet/base/ascii.h"
 
 namespace violet::http {
 
@@ -79,9 +79,8 @@ std::size_t Fields::remove(FieldId id) noexcept {
 
 std::size_t Fields::remove(std::string_view text) noexcept {
   if (const FieldId id = find_field(text); id != FieldId::Other) return remove(id);
-  return remove_if([text](const Field& field) {
-    return field.id == FieldId::Other && ascii::equal_folded(field.name, text);
-  });
+  return remove_if(
+      [text](const Field& field) { return field.id == FieldId::Other && ascii::equal_folded(field.name, text); });
 }
 
 void Fields::move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept {

@@ -5,13 +5,13 @@
 // Names and values are views. What a parser pushes points into its block; what add() and set() take is checked and
 // copied into the arena, so that no CR, LF or NUL ever reaches a wire (RFC 9110 §5.5). Several lines may have one name.
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include "violet/base/error.h"
 #include "violet/http/field_id.h"
 #include "violet/memory/arena.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace violet::http {
 

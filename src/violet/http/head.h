@@ -3,12 +3,12 @@
 // Head: everything of a message that comes before its body, the same type for both directions and every wire. A request
 // uses method, target and what the target was split into; a response uses status. All texts are views, see Fields.
 
+#include "violet/http/fields.h"
+#include "violet/http/method.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-
-#include "violet/http/fields.h"
-#include "violet/http/method.h"
 
 namespace violet::http {
 
@@ -51,8 +51,8 @@ struct Head {
   // The received bytes that texts may lie in; empty when all texts live longer than the head.
   std::string_view raw;
 
-  // Copies `raw` into the fields' arena and moves every text along: the head may then outlive the block it was parsed in.
-  // Returns how far the texts moved.
+  // Copies `raw` into the fields' arena and moves every text along: the head may then outlive the block it was parsed
+  // in. Returns how far the texts moved.
   std::ptrdiff_t pin() {
     if (raw.empty()) return 0;
     const std::string_view from = raw;

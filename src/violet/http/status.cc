@@ -1,9 +1,9 @@
 #include "violet/http/status.h"
 
+#include "violet/base/check.h"
+
 #include <array>
 #include <cstring>
-
-#include "violet/base/check.h"
 
 namespace violet::http {
 namespace {

@@ -1,11 +1,10 @@
 #include "violet/http/target.h"
 
-#include <arpa/inet.h>
+#include "violet/base/ascii.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cstring>
-
-#include "violet/base/ascii.h"
 
 namespace violet::http {
 namespace {

@@ -3,11 +3,11 @@
 // Request targets and authorities: split, check, decode. Everything here looks at bytes a peer sent and answers false
 // or nullopt for what is malformed.
 
-#include <optional>
-#include <string_view>
-
 #include "violet/http/head.h"
 #include "violet/memory/arena.h"
+
+#include <optional>
+#include <string_view>
 
 namespace violet::http {
 

@@ -9,9 +9,7 @@ constexpr std::size_t kBlockBytes = 16 * 1024;
 
 }  // namespace
 
-Arena::~Arena() {
-  reset_slow(0);
-}
+Arena::~Arena() { reset_slow(0); }
 
 void* Arena::allocate_slow(std::size_t size, std::size_t alignment) {
   const std::size_t wanted = size + alignment;

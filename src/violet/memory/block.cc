@@ -1,8 +1,8 @@
 #include "violet/memory/block.h"
 
-#include <unistd.h>
-
 #include "violet/memory/pool.h"
+
+#include <unistd.h>
 
 namespace violet {
 

@@ -5,12 +5,12 @@
 //
 // Behind the usable bytes stand kScanPadding readable ones.
 
+#include "violet/memory/buffer.h"
+#include "violet/memory/ref.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <new>
-
-#include "violet/memory/buffer.h"
-#include "violet/memory/ref.h"
 
 namespace violet {
 

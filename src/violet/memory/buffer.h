@@ -3,14 +3,14 @@
 // Buffer: counted storage behind slices. What it is (a pooled block, a heap string, bytes shared between loops, an open
 // file) decides how it counts and what happens at zero. All but Shared count without atomics and stay on one loop.
 
+#include "violet/base/check.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string>
 #include <string_view>
-
-#include "violet/base/check.h"
 
 namespace violet {
 
@@ -62,7 +62,9 @@ class Buffer {
 // A std::string behind slices: moved in, freed with the last slice.
 class StringBuffer final : public Buffer {
  public:
-  static StringBuffer* make(std::string text, Kind kind = Kind::Heap) { return new StringBuffer(std::move(text), kind); }
+  static StringBuffer* make(std::string text, Kind kind = Kind::Heap) {
+    return new StringBuffer(std::move(text), kind);
+  }
   [[nodiscard]] std::string_view text() const noexcept { return text_; }
 
  private:

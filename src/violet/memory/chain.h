@@ -2,12 +2,12 @@
 
 // Chain: a queue of slices. Two have room inside; more go to one heap array that clear() keeps. Move-only.
 
+#include "violet/memory/slice.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <string>
-
-#include "violet/memory/slice.h"
 
 namespace violet {
 

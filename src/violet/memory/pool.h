@@ -1,14 +1,14 @@
 #pragma once
 
-// Pool<T>: a free list of T-sized pieces for one thread. take() constructs, give() destroys; up to `kept_max` pieces are
-// kept for reuse, the rest go back to the heap, so that a burst does not pin its memory for ever. The free list stands
-// outside the pieces' lifetimes: a piece is raw memory while it is in the list.
+// Pool<T>: a free list of T-sized pieces for one thread. take() constructs, give() destroys; up to `kept_max` pieces
+// are kept for reuse, the rest go back to the heap, so that a burst does not pin its memory for ever. The free list
+// stands outside the pieces' lifetimes: a piece is raw memory while it is in the list.
+
+#include "violet/base/check.h"
 
 #include <cstddef>
 #include <new>
 #include <utility>
-
-#include "violet/base/check.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define VIOLET_POOLS_OFF 1

@@ -4,9 +4,9 @@
 // next read, so that the same warm bytes serve all connections; what somebody keeps stays, and the next read goes
 // behind it or into a new block.
 
-#include <cstddef>
-
 #include "violet/memory/block.h"
+
+#include <cstddef>
 
 namespace violet {
 

@@ -4,10 +4,10 @@
 //   void retain() noexcept;  void release() noexcept;   // release frees at zero
 // Counted<T> gives both, with `delete this` at zero; a pooled class writes its own.
 
+#include "violet/base/check.h"
+
 #include <cstdint>
 #include <utility>
-
-#include "violet/base/check.h"
 
 namespace violet {
 

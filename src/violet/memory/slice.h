@@ -10,13 +10,13 @@
 //   Slice(block, data, size)          part of a block
 //   Slice::file(file, offset, size)   a range of an open file, sent by sendfile or pread
 
+#include "violet/memory/buffer.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "violet/memory/buffer.h"
 
 namespace violet {
 
@@ -95,9 +95,7 @@ class Slice {
     return slice;
   }
   // The same bytes, safe to keep: a borrowed slice is copied, others only counted.
-  [[nodiscard]] Slice owned() && {
-    return is_borrowed_ ? of(std::string(data_, size_)) : std::move(*this);
-  }
+  [[nodiscard]] Slice owned() && { return is_borrowed_ ? of(std::string(data_, size_)) : std::move(*this); }
 
  private:
   Slice(std::string_view text, bool is_borrowed) noexcept

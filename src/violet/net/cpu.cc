@@ -1,13 +1,12 @@
 #include "violet/net/cpu.h"
 
-#include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <sched.h>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace violet::net {
 namespace {
@@ -65,7 +64,8 @@ int usable_processors() noexcept {
     CPU_FREE(set);
   }
   if (count == 0) count = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  if (const double quota = cgroup_quota(); quota > 0 && std::ceil(quota) < count) count = static_cast<int>(std::ceil(quota));
+  if (const double quota = cgroup_quota(); quota > 0 && std::ceil(quota) < count)
+    count = static_cast<int>(std::ceil(quota));
   return count < 1 ? 1 : count;
 }
 

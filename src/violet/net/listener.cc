@@ -1,26 +1,25 @@
 #include "violet/net/listener.h"
 
+#include "violet/base/ascii.h"
+#include "violet/net/socket.h"
+
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <optional>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <optional>
-
-#include "violet/base/ascii.h"
-#include "violet/net/socket.h"
-
 namespace violet::net {
 namespace {
 
-constexpr int kBurstMax = 64;        // connections taken before others get their turn
+constexpr int kBurstMax = 64;  // connections taken before others get their turn
 constexpr std::uint64_t kRetryMs = 100;
-constexpr int kShedAfter = 10;       // retries without descriptors before waiting peers are turned away
+constexpr int kShedAfter = 10;  // retries without descriptors before waiting peers are turned away
 
 std::unexpected<Error> system_error() { return fail(ErrorKind::System, errno); }
 

@@ -8,25 +8,25 @@
 //
 // With reuse_port every loop opens its own socket on the same address and the kernel spreads connections over them.
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-
 #include "violet/base/address.h"
 #include "violet/base/error.h"
 #include "violet/event/loop.h"
 #include "violet/event/timer.h"
 #include "violet/net/watcher.h"
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 namespace violet::net {
 
 // Where to listen: "http://127.0.0.1:8080", "http://[::1]:0", "http://*:8080" (dual stack), "http://localhost:8080",
 // "unix:/run/app.sock".
 struct Endpoint {
-  std::string scheme;     // "http" or "https"
-  Address address;        // of the socket; family Unix: see path
-  std::string path;       // of a Unix socket
-  bool is_dual = false;   // IPv6 socket that takes IPv4 as well
+  std::string scheme;    // "http" or "https"
+  Address address;       // of the socket; family Unix: see path
+  std::string path;      // of a Unix socket
+  bool is_dual = false;  // IPv6 socket that takes IPv4 as well
 
   // Address: the URL has no host, an unknown scheme, a bad port, or a name other than localhost and "*".
   static Result<Endpoint> parse(std::string_view url);

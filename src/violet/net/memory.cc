@@ -1,10 +1,9 @@
 #include "violet/net/memory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <unistd.h>
 #include <utility>
 
 namespace violet::net {

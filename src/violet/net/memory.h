@@ -1,7 +1,8 @@
 #pragma once
 
-// MemoryTransport: a Transport without a kernel, for tests, benchmarks and the test client. The session has one end; the
-// other end is driven by hand through feed() and take(). It can split reads, run out of room, end and break at any byte.
+// MemoryTransport: a Transport without a kernel, for tests, benchmarks and the test client. The session has one end;
+// the other end is driven by hand through feed() and take(). It can split reads, run out of room, end and break at any
+// byte.
 //
 //   Ref<MemoryTransport> wire = MemoryTransport::make(loop);
 //   new h1::Session(shared, host, *wire, connection);
@@ -9,12 +10,12 @@
 //   loop.step();
 //   std::string answer = wire->take();
 
-#include <string>
-#include <string_view>
-
 #include "violet/event/loop.h"
 #include "violet/memory/ref.h"
 #include "violet/net/transport.h"
+
+#include <string>
+#include <string_view>
 
 namespace violet::net {
 

@@ -1,5 +1,8 @@
 #include "violet/net/socket.h"
 
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <netinet/in.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -7,15 +10,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstddef>
-#include <cstring>
-
 namespace violet::net {
 namespace {
 
-// recv() and send() are cancellation points of pthreads, which costs glibc 60 instructions in each call of a process with
-// threads. Nobody cancels our threads, so the system calls are made without that.
+// recv() and send() are cancellation points of pthreads, which costs glibc 60 instructions in each call of a process
+// with threads. Nobody cancels our threads, so the system calls are made without that.
 #if defined(__linux__)
 ssize_t receive(int descriptor, void* to, std::size_t size) noexcept {
   return ::syscall(SYS_recvfrom, descriptor, to, size, 0, nullptr, nullptr);

@@ -6,13 +6,12 @@
 // A session owns its transport through close(): after it the owner hears nothing more, and the transport frees itself
 // once the loop has let go of it. Deleting the owner right after close() is legal, also from inside an event.
 
-#include <sys/types.h>
-#include <sys/uio.h>
-
-#include <cstdint>
-
 #include "violet/base/address.h"
 #include "violet/base/error.h"
+
+#include <cstdint>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 namespace violet::net {
 

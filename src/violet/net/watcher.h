@@ -8,11 +8,11 @@
 // The object must outlive its close: close() stops at once and calls `closed` from the loop later; only then may the
 // memory go.
 
+#include "violet/event/loop.h"
+
 #include <uv.h>
 
 #include <cstdint>
-
-#include "violet/event/loop.h"
 
 namespace violet::net {
 

@@ -1,13 +1,13 @@
 #include "violet/server/server.h"
 
-#include <csignal>
-#include <optional>
-
 #include "violet/base/log.h"
 #include "violet/event/loop.h"
 #include "violet/event/signal.h"
 #include "violet/net/cpu.h"
 #include "violet/server/worker.h"
+
+#include <csignal>
+#include <optional>
 
 namespace violet {
 namespace {

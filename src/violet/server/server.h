@@ -9,10 +9,16 @@
 //
 // One thread and one loop per worker, sharing nothing but the service, which must be safe to call from all of them.
 //
-//   (new) --start()--> serving --stop(deadline)--> draining --last connection gone, or deadline--> stopped --start()--> …
+//   (new) --start()--> serving --stop(deadline)--> draining --last connection gone, or deadline--> stopped --start()-->
+//   …
 //
 // Draining: is_ready() is false at once; listeners close (after readiness_delay); idle connections close; busy ones
 // answer what they have and close; at the deadline the rest is cut.
+
+#include "violet/base/error.h"
+#include "violet/core/limits.h"
+#include "violet/core/service.h"
+#include "violet/net/listener.h"
 
 #include <atomic>
 #include <chrono>
@@ -22,11 +28,6 @@
 #include <string_view>
 #include <vector>
 
-#include "violet/base/error.h"
-#include "violet/core/limits.h"
-#include "violet/core/service.h"
-#include "violet/net/listener.h"
-
 namespace violet {
 
 class ErrorPage;
@@ -34,9 +35,9 @@ struct Counters;
 
 struct ServerOptions {
   Limits limits;
-  int loops = 0;                     // 0: one for each usable processor (affinity mask and cgroup)
-  ErrorPage* error_page = nullptr;   // used by all loops at once
-  std::string server_name;           // the Server field; "" for none
+  int loops = 0;                                 // 0: one for each usable processor (affinity mask and cgroup)
+  ErrorPage* error_page = nullptr;               // used by all loops at once
+  std::string server_name;                       // the Server field; "" for none
   std::chrono::milliseconds readiness_delay{0};  // between is_ready() == false and the closing of the listeners
   std::chrono::milliseconds drain{10'000};       // the deadline that a signal gives
 };

@@ -1,26 +1,24 @@
 #include "violet/server/worker.h"
 
-#include <pthread.h>
-
-#include <csignal>
-#include <string>
-
 #include "violet/base/log.h"
 #include "violet/net/socket.h"
+
+#include <csignal>
+#include <malloc.h>
+#include <pthread.h>
+#include <string>
 
 namespace violet {
 namespace {
 
-constexpr std::uint64_t kCleanUpMs = 5'000;   // that tasks may take after the last connection has gone
-constexpr std::uint64_t kCleanUpLookMs = 5;   // between two looks whether they have ended
+constexpr std::uint64_t kCleanUpMs = 5'000;  // that tasks may take after the last connection has gone
+constexpr std::uint64_t kCleanUpLookMs = 5;  // between two looks whether they have ended
+constexpr std::uint64_t kTrimMs = 500;       // without a connection, until pools are emptied
 
 }  // namespace
 
 Worker::Worker(Server& server)
-    : server_(server),
-      loop_ref_(loop_.ref()),
-      site_(loop_, server.service_, server.options_.limits),
-      h1_(site_) {
+    : server_(server), loop_ref_(loop_.ref()), site_(loop_, server.service_, server.options_.limits), h1_(site_) {
   site_.error_page = server.options_.error_page;
   site_.server_name = server.options_.server_name;
 }
@@ -107,7 +105,17 @@ void Worker::end_if_empty() noexcept {
   drain_timer_.cancel();
   cut_timer_.cancel();
   end_timer_.cancel();
+  trim_timer_.cancel();
   loop_.stop();
+}
+
+// Nobody has been here for a while: what the last burst needed goes back to the system.
+void Worker::trim() noexcept {
+  if (!sessions_.is_empty()) return;
+  h1_.trim();
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
 }
 
 void Worker::on_accept(int descriptor, const Address& peer) noexcept {
@@ -145,6 +153,7 @@ void Worker::on_session_closed(h1::Session& session) noexcept {
   ++site_.counters.connections_closed;
   server_.connection_count_.fetch_sub(1, std::memory_order_relaxed);
   for (const auto& listener : listeners_) listener->resume();
+  if (sessions_.is_empty() && !site_.is_draining) loop_.timers().arm(trim_timer_, loop_.now_ms() + kTrimMs);
   end_if_empty();
 }
 

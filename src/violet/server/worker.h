@@ -3,16 +3,16 @@
 // Worker: one thread, one loop, one Site, its listeners and its sessions. The room where wire and application meet.
 // Made by Server; everything but start(), drain() and join() happens on its own thread.
 
+#include "violet/core/site.h"
+#include "violet/h1/session.h"
+#include "violet/net/listener.h"
+#include "violet/server/server.h"
+
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
-
-#include "violet/core/site.h"
-#include "violet/h1/session.h"
-#include "violet/net/listener.h"
-#include "violet/server/server.h"
 
 namespace violet {
 
@@ -41,6 +41,7 @@ class Worker final : public net::Listener::Acceptor, public h1::Session::Host {
   void begin_drain() noexcept;
   void cut() noexcept;
   void end_if_empty() noexcept;
+  void trim() noexcept;
 
   Server& server_;
   Loop loop_;
@@ -52,6 +53,7 @@ class Worker final : public net::Listener::Acceptor, public h1::Session::Host {
   TimerTo<&Worker::begin_drain> drain_timer_{*this};
   TimerTo<&Worker::cut> cut_timer_{*this};
   TimerTo<&Worker::end_if_empty> end_timer_{*this};
+  TimerTo<&Worker::trim> trim_timer_{*this};
   std::uint64_t give_up_ms_ = 0;  // when tasks that outlive their clients are waited for no longer; 0: not waiting
   std::thread thread_;
 };

@@ -71,8 +71,9 @@ bool is_name_at(const char* at, const char* end, std::string_view known) noexcep
          (size == 1 || std::memcmp(at, known.data(), size) == 0);
 }
 
-// Reads pairs as long as they are plain: the name of an integer member that has not come yet, '=', a number. Returns the
-// first pair that is something else, or the end. A function of its own, so that the common query keeps to registers.
+// Reads pairs as long as they are plain: the name of an integer member that has not come yet, '=', a number. Returns
+// the first pair that is something else, or the end. A function of its own, so that the common query keeps to
+// registers.
 [[gnu::noinline]] const char* read_plain(const char* at, const char* end, const QueryShape& shape, void* const* members,
                                          std::uint32_t& seen) noexcept {
   // Fields mostly come in the order of the members.
@@ -107,8 +108,8 @@ std::string_view decoded_name(Fetch& fetch, std::string_view name) {
 }
 
 // Decodes, checks and stores a value, or says what is wrong with it.
-void store_value(Fetch& fetch, const QueryField& field, std::string_view name, std::string_view value,
-                                   bool is_encoded, void* member) {
+void store_value(Fetch& fetch, const QueryField& field, std::string_view name, std::string_view value, bool is_encoded,
+                 void* member) {
   if (is_encoded) {
     const auto decoded = http::decode(value, fetch.exchange().arena(), true);
     if (!decoded) return fail(fetch, name, "is badly encoded");

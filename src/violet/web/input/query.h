@@ -56,7 +56,7 @@ struct QueryMember {
                 "violet: a member of Query<T> is an integer, a floating-point number, bool, std::string_view, "
                 "std::string, or a std::optional or std::vector of those");
   static constexpr QueryField field{value_type<M>(), false,
-                                    std::is_integral_v<M> && std::is_signed_v<M> && sizeof(M) >= 4};
+                                    std::is_integral_v<M>&& std::is_signed_v<M> && sizeof(M) >= 4};
 };
 template <class M>
   requires Value<M>

@@ -57,7 +57,8 @@ void store(std::uint64_t value, std::uint8_t size, void* out) noexcept {
 
 bool set_value(ValueType type, std::string_view text, void* out) {
   // The common number: at most nine digits into an integer that holds them all.
-  if (type.size >= 4 && text.size() <= 9 && (type.kind == ValueType::Kind::Signed || type.kind == ValueType::Kind::Unsigned)) {
+  if (type.size >= 4 && text.size() <= 9 &&
+      (type.kind == ValueType::Kind::Signed || type.kind == ValueType::Kind::Unsigned)) {
     std::uint64_t value = 0;
     const char* at = text.data();
     const char* const end = at + text.size();
