@@ -396,7 +396,7 @@ void Session::on_end_of_stream() noexcept {
   // have closed only their sending side.
   Stream* gone = first();
   while (gone != nullptr && gone->is_started_ && gone->is_received_ && !gone->is_raw_) gone = streams_.next(*gone);
-  if (gone != nullptr && streams_.is_front(*gone)) {
+  if (gone != nullptr && streams_.is_front(*gone) && output_ == nullptr) {
     abort(Error(ErrorKind::Closed));
     return;
   }
