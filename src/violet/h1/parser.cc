@@ -274,7 +274,6 @@ Parsed parse_head(const char* begin, const char* end, const Limits& limits, http
   ++p;
   if (const Verdict verdict = parse_version(p, stop, head, status); verdict != Verdict::Done)
     return line_verdict(verdict);
-  head.scheme = head.protocol = {};
   if (head.method != http::Method::Connect && *target == '/') [[likely]] {
     const char* const mark = find_question(target, target + head.target.size());
     const char* const target_end = target + head.target.size();

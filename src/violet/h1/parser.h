@@ -92,7 +92,7 @@ struct Memory {
   SectionMemo::Hint* hint = nullptr;  // the connection's
 };
 
-// REQUIRES: kScanPadding readable bytes behind `end`; `head` without field lines, `framing` new. Everything of a
+// REQUIRES: kScanPadding readable bytes behind `end`; `head` and `framing` new or cleared. Everything of a
 // request in `head` is written when the answer is Done; on Bad what was understood so far. Empty lines before the
 // request line are skipped (RFC 9112 §2.2).
 Parsed parse_head(const char* begin, const char* end, const Limits& limits, http::Head& head, Framing& framing,

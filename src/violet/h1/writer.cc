@@ -123,14 +123,13 @@ bool is_dropped(Mine mine, int status, Kind kind) {
 
 [[gnu::always_inline]] inline char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site,
                                              const Survey& survey) {
-  const bool is_final = !http::is_informational(head.status);
   if (head.status == 200 && !survey.has(Mine::Date)) [[likely]] {
     p = put_padded<http::DateLine::kOkBytes>(p, site.date.ok_at(site.loop.wall_seconds()));
   } else {
     p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
-    if (is_final && !survey.has(Mine::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
+    if (!http::is_informational(head.status) && !survey.has(Mine::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
   }
-  if (is_final && !site.server_name.empty() && !head.fields.has(FieldId::Server)) {
+  if (!site.server_name.empty() && !http::is_informational(head.status) && !head.fields.has(FieldId::Server)) {
     p = put_literal(p, "Server: ");
     p = put(p, site.server_name);
     p = put_literal(p, "\r\n");
@@ -141,7 +140,7 @@ bool is_dropped(Mine mine, int status, Kind kind) {
     p = put_field(p, field);
   }
   // Upgrade goes with its connection option (RFC 9110 §7.8).
-  if (head.status == 101 || (head.status == 426 && survey.has(Mine::Upgrade))) [[unlikely]] {
+  if (head.status == 101 || (survey.has(Mine::Upgrade) && head.status == 426)) [[unlikely]] {
     p = put(p, framing.closes ? "Connection: close, Upgrade\r\n" : "Connection: Upgrade\r\n");
   } else if (framing.closes) {
     p = put_literal(p, "Connection: close\r\n");
