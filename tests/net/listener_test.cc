@@ -239,6 +239,9 @@ TEST(Listener, TakesTheBacklogWhenStartedAgain) {
 int run_out_of_descriptors() {
   Listening on("http://127.0.0.1:0");
   if (!on.opened) return 10;
+  // One while there are descriptors: UBSan's check of a dynamic type needs some the first time.
+  const Client early(on.listener.endpoint());
+  if (!on.accepts(1)) return 10;
   std::vector<Client> clients;
   for (int i = 0; i < 5; ++i) clients.emplace_back(on.listener.endpoint());
   std::vector<int> fillers;
@@ -248,14 +251,14 @@ int run_out_of_descriptors() {
   const std::clock_t before = std::clock();
   on.until([] { return false; }, 500);
   const double cpu_seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-  if (!on.acceptor.accepted.empty()) return 12;
+  if (on.acceptor.accepted.size() != 1) return 12;
   if (on.acceptor.pause_count == 0 || on.acceptor.last.detail() != EMFILE) return 13;
   if (cpu_seconds > 0.1) return 14;
   for (int i = 0; i < 10; ++i) {
     ::close(fillers.back());
     fillers.pop_back();
   }
-  if (!on.accepts(5)) return 15;
+  if (!on.accepts(6)) return 15;
   // Out of them for long, peers that wait are turned away one by one instead of being left in silence.
   for (int descriptor; (descriptor = ::open("/dev/null", O_RDONLY)) >= 0;) fillers.push_back(descriptor);
   ::close(fillers.back());
