@@ -38,11 +38,13 @@ class Buffer {
     }
   }
   void release() noexcept {
-    VIOLET_ASSERT(count_ > 0);
     if (kind_ == Kind::Shared) {
-      if (std::atomic_ref(count_).fetch_sub(1, std::memory_order_acq_rel) == 1) dispose_(this);
-    } else if (--count_ == 0) {
-      dispose_(this);
+      const std::uint32_t before = std::atomic_ref(count_).fetch_sub(1, std::memory_order_acq_rel);
+      VIOLET_ASSERT(before > 0);
+      if (before == 1) dispose_(this);
+    } else {
+      VIOLET_ASSERT(count_ > 0);
+      if (--count_ == 0) dispose_(this);
     }
   }
   [[nodiscard]] bool is_unique() const noexcept { return count_ == 1; }
