@@ -195,7 +195,7 @@ TEST(Clients, TwoServersInOneProcessDoNotMix) {
 }
 
 TEST(Clients, LargeAnswersAndBodiesArriveWhole) {
-  Running running({.loops = 1, .limits = {}});
+  Running running({.limits = {}, .loops = 1});
   Client client(running.endpoint);
   EXPECT_TRUE(client.ask(get("/large/20000000")).body == pattern(20'000'000));
   const std::string body = pattern(1'000'000);
