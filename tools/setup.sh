@@ -6,9 +6,12 @@ set -eu
 build_packages="
   clang-19 lld-19 llvm-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
   g++ cmake ninja-build pkg-config ccache git python3
-  libuv1-dev libgtest-dev libbenchmark-dev node-llhttp
-  valgrind"
-bench_packages="wrk nghttp2-client curl strace linux-perf"
+  libuv1-dev libssl-dev zlib1g-dev libdeflate-dev libbrotli-dev libzstd-dev
+  libsimdjson-dev nlohmann-json3-dev libre2-dev
+  libgtest-dev libbenchmark-dev node-llhttp libnghttp2-dev nghttp2-client nghttp2-server python3-h2
+  python3-websockets curl openssl brotli zstd
+  valgrind strace"
+bench_packages="wrk linux-perf"
 
 # Packages to be had from backports only. Without backports violet builds without what needs them.
 backports_packages=""
