@@ -16,15 +16,14 @@
 // What a session costs while idle is asserted in tests: it holds no block, no exchange, no output.
 
 #include "violet/base/list.h"
+#include "violet/core/pace.h"
 #include "violet/core/site.h"
 #include "violet/event/loop.h"
 #include "violet/event/timer.h"
-#include "violet/h1/guard.h"
-#include "violet/h1/output.h"
 #include "violet/h1/parser.h"
 #include "violet/h1/stream.h"
 #include "violet/memory/pool.h"
-#include "violet/memory/read_block.h"
+#include "violet/net/io/buffers.h"
 #include "violet/net/transport.h"
 
 #include <cstdint>
@@ -32,30 +31,12 @@
 namespace violet::h1 {
 
 // What the sessions of one loop share.
-struct Shared {
-  explicit Shared(Site& with) noexcept : site(with), input(blocks) {}
+struct Shared : net::Buffers {
+  explicit Shared(Site& with) noexcept : site(with) {}
   ~Shared() {
     if (spare_stream_ != nullptr) {
       spare_stream_->exchange_->on_close({});
       streams.give(spare_stream_);
-    }
-    if (spare_output_ != nullptr) outputs_.give(spare_output_);
-  }
-
-  // An output, perhaps a used one with a warm block; give_output() takes it back emptied.
-  [[nodiscard]] Output& take_output() {
-    return spare_output_ != nullptr ? *std::exchange(spare_output_, nullptr) : *outputs_.take(blocks);
-  }
-  void give_output(Output& output) noexcept {
-    output.clear();
-    give_empty_output(output);
-  }
-  // REQUIRES: everything in it was written.
-  void give_empty_output(Output& output) noexcept {
-    if (spare_output_ == nullptr) {
-      spare_output_ = &output;
-    } else {
-      outputs_.give(&output);
     }
   }
 
@@ -68,21 +49,16 @@ struct Shared {
   // Gives what a burst has left in the pools back to the heap.
   void trim() noexcept {
     constexpr std::size_t kKept = 4;
-    blocks.trim(kKept);
+    Buffers::trim(kKept);
     streams.trim(kKept);
-    outputs_.trim(kKept);
     site.exchanges.trim(kKept);
   }
 
   Site& site;
-  BlockPool blocks;
-  ReadBlock input;
   Pool<Stream> streams{1024};
   SectionMemo sections;
 
  private:
-  Pool<Output> outputs_{16};
-  Output* spare_output_ = nullptr;
   Stream* spare_stream_ = nullptr;
 };
 

@@ -127,7 +127,8 @@ bool is_dropped(Mine mine, int status, Kind kind) {
     p = put_padded<http::DateLine::kOkBytes>(p, site.date.ok_at(site.loop.wall_seconds()));
   } else {
     p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
-    if (!http::is_informational(head.status) && !survey.has(Mine::Date)) p = put(p, site.date.at(site.loop.wall_seconds()));
+    if (!http::is_informational(head.status) && !survey.has(Mine::Date))
+      p = put(p, site.date.at(site.loop.wall_seconds()));
   }
   if (!site.server_name.empty() && !http::is_informational(head.status) && !head.fields.has(FieldId::Server)) {
     p = put_literal(p, "Server: ");

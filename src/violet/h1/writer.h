@@ -3,13 +3,15 @@
 // Writing heads of HTTP/1.1 responses (RFC 9112 §4, §6, §9).
 
 #include "violet/core/site.h"
-#include "violet/h1/output.h"
 #include "violet/http/head.h"
+#include "violet/net/io/output.h"
 
 #include <cstdint>
 #include <string_view>
 
 namespace violet::h1 {
+
+using net::Output;
 
 // How a response says where it ends and what becomes of the connection. The wire decides, not the handler.
 struct AnswerFraming {

@@ -1,9 +1,9 @@
-#include "violet/h1/output.h"
+#include "violet/net/io/output.h"
 
 #include <algorithm>
 #include <cerrno>
 
-namespace violet::h1 {
+namespace violet::net {
 
 void Output::seal() {
   if (used_ == sealed_) return;
@@ -59,7 +59,7 @@ Output::Flushed Output::note_written(ssize_t n, std::size_t wanted, std::uint64_
   return taken < wanted ? Flushed::Blocked : Flushed::All;
 }
 
-Output::Flushed Output::flush_chain(net::Transport& transport, std::uint64_t& written) noexcept {
+Output::Flushed Output::flush_chain(Transport& transport, std::uint64_t& written) noexcept {
   while (!is_empty()) {
     ssize_t n = 0;
     std::size_t wanted = 0;
@@ -96,4 +96,4 @@ Output::Flushed Output::flush_chain(net::Transport& transport, std::uint64_t& wr
   return Flushed::All;
 }
 
-}  // namespace violet::h1
+}  // namespace violet::net

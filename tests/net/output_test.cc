@@ -1,4 +1,4 @@
-#include "violet/h1/output.h"
+#include "violet/net/io/output.h"
 
 #include "tests/support/script.h"
 #include "violet/event/loop.h"
@@ -14,14 +14,14 @@
 #include <string>
 #include <unistd.h>
 
-namespace violet::h1 {
+namespace violet::net {
 namespace {
 
 using test::pattern;
 
 // Takes the session's place beside a transport in memory.
 struct Wire {
-  Wire() : transport(net::MemoryTransport::make(loop)) {}
+  Wire() : transport(MemoryTransport::make(loop)) {}
   ~Wire() { transport->close(); }
   Output::Flushed flush() {
     std::uint64_t more = 0;
@@ -34,7 +34,7 @@ struct Wire {
   Loop loop;
   BlockPool blocks;
   Output output{blocks};
-  Ref<net::MemoryTransport> transport;
+  Ref<MemoryTransport> transport;
   std::uint64_t written = 0;
 };
 
@@ -179,4 +179,4 @@ TEST(H1Output, ClearForgetsAndGivesBack) {
 }
 
 }  // namespace
-}  // namespace violet::h1
+}  // namespace violet::net

@@ -3,7 +3,7 @@
 // Output: bytes of a connection on their way to the wire. Small pieces are copied into a block, larger ones are queued
 // as slices; flush() writes all of it with as few system calls as it takes.
 //
-// A connection has one only while it has something to send; they are pooled by the loop's Shared.
+// A connection has one only while it has something to send; they are pooled by the loop's Buffers.
 
 #include "violet/memory/block.h"
 #include "violet/memory/chain.h"
@@ -13,7 +13,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace violet::h1 {
+namespace violet::net {
 
 class Output {
  public:
@@ -54,7 +54,7 @@ class Output {
     Failed,   // error() says why; a file that ends early is ErrorKind::Closed
   };
   // Adds what was written to `written`.
-  Flushed flush(net::Transport& transport, std::uint64_t& written) noexcept {
+  Flushed flush(Transport& transport, std::uint64_t& written) noexcept {
     if (chain_.is_empty()) [[likely]] {
       // Everything lies in one piece of the block: the usual answer.
       const std::size_t wanted = used_ - sealed_;
@@ -89,7 +89,7 @@ class Output {
   void rewind() noexcept {
     if (block_ && block_->is_unique()) sealed_ = used_ = 0;
   }
-  Flushed flush_chain(net::Transport& transport, std::uint64_t& written) noexcept;
+  Flushed flush_chain(Transport& transport, std::uint64_t& written) noexcept;
   // Accounts for what a write of `wanted` bytes answered. All: go on writing.
   Flushed note_written(ssize_t n, std::size_t wanted, std::uint64_t& written) noexcept;
   // Turns the bytes copied since the last seal into a slice, so that another can follow.
@@ -103,4 +103,4 @@ class Output {
   Error error_;
 };
 
-}  // namespace violet::h1
+}  // namespace violet::net
