@@ -1,6 +1,7 @@
 #include "violet/h1/writer.h"
 
 #include "violet/http/status.h"
+#include "violet/memory/text.h"
 
 #include <array>
 #include <cstring>
@@ -13,29 +14,6 @@ using http::FieldId;
 using Kind = AnswerFraming::Kind;
 
 constexpr std::size_t kNumberMax = 20;
-
-// Most texts of a head are short: two overlapping loads, no call.
-char* put(char* p, std::string_view text) {
-  const std::size_t size = text.size();
-  const char* from = text.data();
-  if (size > 32) {
-    std::memcpy(p, from, size);
-  } else if (size >= 16) {
-    std::memcpy(p, from, 16);
-    std::memcpy(p + size - 16, from + size - 16, 16);
-  } else if (size >= 8) {
-    std::memcpy(p, from, 8);
-    std::memcpy(p + size - 8, from + size - 8, 8);
-  } else if (size >= 4) {
-    std::memcpy(p, from, 4);
-    std::memcpy(p + size - 4, from + size - 4, 4);
-  } else if (size > 0) {
-    p[0] = from[0];
-    p[size / 2] = from[size / 2];
-    p[size - 1] = from[size - 1];
-  }
-  return p + size;
-}
 
 // A text with at least `Room` readable bytes at its start, into as many writable ones: a copy without a call.
 template <std::size_t Room>
@@ -67,17 +45,17 @@ char* put_number(char* p, std::uint64_t value) {
     *--first = static_cast<char>('0' + value % 10);
     value /= 10;
   } while (value != 0);
-  return put(p, {first, static_cast<std::size_t>(digits + kNumberMax - first)});
+  return put_text(p, {first, static_cast<std::size_t>(digits + kNumberMax - first)});
 }
 
 char* put_field(char* p, const http::Field& field) {
   if (field.id != FieldId::Other) [[likely]] {
     p = put_padded<http::kWireNameMax>(p, http::wire_name(field.id));
   } else {
-    p = put(p, field.name);
+    p = put_text(p, field.name);
     p = put_literal(p, ": ");
   }
-  p = put(p, field.value);
+  p = put_text(p, field.value);
   return put_literal(p, "\r\n");
 }
 
@@ -128,11 +106,11 @@ bool is_dropped(Mine mine, int status, Kind kind) {
   } else {
     p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
     if (!http::is_informational(head.status) && !survey.has(Mine::Date))
-      p = put(p, site.date.at(site.loop.wall_seconds()));
+      p = put_text(p, site.date.at(site.loop.wall_seconds()));
   }
   if (!site.server_name.empty() && !http::is_informational(head.status) && !head.fields.has(FieldId::Server)) {
     p = put_literal(p, "Server: ");
-    p = put(p, site.server_name);
+    p = put_text(p, site.server_name);
     p = put_literal(p, "\r\n");
   }
   for (const http::Field& field : head.fields) {
@@ -142,7 +120,7 @@ bool is_dropped(Mine mine, int status, Kind kind) {
   }
   // Upgrade goes with its connection option (RFC 9110 §7.8).
   if (head.status == 101 || (survey.has(Mine::Upgrade) && head.status == 426)) [[unlikely]] {
-    p = put(p, framing.closes ? "Connection: close, Upgrade\r\n" : "Connection: Upgrade\r\n");
+    p = put_text(p, framing.closes ? "Connection: close, Upgrade\r\n" : "Connection: Upgrade\r\n");
   } else if (framing.closes) {
     p = put_literal(p, "Connection: close\r\n");
   } else if (framing.says_keep_alive) {
@@ -182,7 +160,7 @@ void write_head(Output& output, const http::Head& head, const AnswerFraming& fra
   if (bound <= Block::capacity()) [[likely]] {
     char* start = output.reserve(bound);
     char* p = put_head(start, head, framing, site, survey);
-    p = put(p, body);
+    p = put_text(p, body);
     output.commit(static_cast<std::size_t>(p - start));
     return;
   }
@@ -196,7 +174,7 @@ void write_chunk_line(Output& output, std::uint64_t size) {
   int shift = 60;
   while (shift > 0 && (size >> shift) == 0) shift -= 4;
   for (; shift >= 0; shift -= 4) *p++ = "0123456789abcdef"[size >> shift & 15];
-  p = put(p, "\r\n");
+  p = put_text(p, "\r\n");
   output.commit(static_cast<std::size_t>(p - start));
 }
 

@@ -1,0 +1,307 @@
+#include "violet/hpack/decoder.h"
+
+#include "violet/base/ascii.h"
+#include "violet/hpack/huffman.h"
+#include "violet/hpack/integer.h"
+#include "violet/memory/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace violet::hpack {
+namespace {
+
+constexpr std::uint8_t kNameFlaws = Section::kBadName | Section::kUnknownPseudo;
+constexpr std::size_t kWord = 8;
+
+constexpr auto kLowerToken = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t c = 0; c < 256; ++c) {
+    const char character = static_cast<char>(c);
+    table[c] = ascii::is(character, ascii::kToken) && ascii::lower(character) == character;
+  }
+  return table;
+}();
+
+// Field names are tokens without upper case (RFC 9113 §8.2.1, RFC 9110 §5.1).
+bool is_name(std::string_view text) noexcept {
+  bool is_good = !text.empty();
+  for (char c : text) is_good &= kLowerToken[static_cast<unsigned char>(c)];
+  return is_good;
+}
+
+// Whether eight bytes have none that a value may not hold; HTAB, which it may, does not pass either.
+bool is_plain(std::uint64_t word) noexcept {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u;
+  constexpr std::uint64_t kHigh = kOnes * 0x80;
+  const std::uint64_t del = word ^ kOnes * 0x7f;
+  return ((((word - kOnes * 0x20) & ~word) | ((del - kOnes) & ~del)) & kHigh) == 0;
+}
+
+// VCHAR, obs-text, SP and HTAB without white space at the ends (RFC 9113 §8.2.1, RFC 9110 §5.5).
+// REQUIRES: kWord readable bytes from its start.
+bool is_value(std::string_view text) noexcept {
+  const std::size_t size = text.size();
+  if (size == 0) return true;
+  const char* p = text.data();
+  if (p[0] == ' ' || p[0] == '\t' || p[size - 1] == ' ' || p[size - 1] == '\t') return false;
+  bool is_good = true;
+  if (size < kWord) {
+    // Bytes behind the end become spaces.
+    const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * size);
+    is_good = is_plain((detail::load_word<std::uint64_t>(p) & mask) | (0x2020202020202020u & ~mask));
+  } else {
+    for (std::size_t i = 0; i + kWord < size; i += kWord) is_good &= is_plain(detail::load_word<std::uint64_t>(p + i));
+    is_good &= is_plain(detail::load_word<std::uint64_t>(p + size - kWord));
+  }
+  return is_good || ascii::all_are(text, ascii::kFieldValue);
+}
+
+struct Line {
+  std::string_view name;
+  std::string_view value;
+  Key key;
+  std::uint8_t flaws = 0;
+  bool is_sensitive = false;
+  bool owns_name = false;  // the name is a copy in the arena
+};
+
+}  // namespace
+
+// One block being decoded.
+class Decoder::Run {
+ public:
+  Run(Decoder& decoder, std::string_view block, const Budget& budget, Section& section) noexcept
+      : decoder_(decoder),
+        table_(decoder.table_),
+        arena_(section.fields.arena()),
+        section_(section),
+        p_(block.data()),
+        end_(block.data() + block.size()),
+        bytes_left_(budget.bytes_max),
+        count_left_(budget.count_max) {}
+
+  Verdict go() {
+    if (!read_updates()) return Verdict::Broken;
+    while (p_ < end_) {
+      const auto first = static_cast<unsigned char>(*p_);
+      bool is_good;
+      if ((first & 0x80) != 0) {
+        is_good = read_indexed();
+      } else if ((first & 0x40) != 0) {
+        is_good = read_literal<6, true>(false);
+      } else {
+        // A size update may stand only in front of all lines (RFC 7541 §4.2).
+        is_good = (first & 0x20) == 0 && read_literal<4, false>((first & 0x10) != 0);
+      }
+      if (!is_good) [[unlikely]]
+        return Verdict::Broken;
+    }
+    return verdict_;
+  }
+
+ private:
+  bool read_updates();
+  bool read_indexed();
+  template <int kPrefix, bool kInserts>
+  bool read_literal(bool is_sensitive);
+  bool read_name(Line& line);
+  bool name_at(std::uint32_t index, Line& line);
+  bool read_text(std::string_view& text);
+  bool pay(Key key, std::size_t bytes) noexcept;
+  void put(const Line& line);
+  void give_back(std::string_view text) noexcept { arena_.give_back(const_cast<char*>(text.data()), text.size()); }
+
+  Decoder& decoder_;
+  DynamicTable& table_;
+  Arena& arena_;
+  Section& section_;
+  const char* p_;
+  const char* const end_;
+  std::uint64_t bytes_left_;
+  std::uint64_t count_left_;
+  Verdict verdict_ = Verdict::Done;
+};
+
+// At most two: the smallest size since the last block, and the one that holds now (RFC 7541 §4.2).
+bool Decoder::Run::read_updates() {
+  constexpr int kUpdatesMax = 2;
+  std::uint32_t lowest = table_.capacity();
+  for (int count = 0; p_ < end_ && (*p_ & 0xe0) == 0x20; ++count) {
+    std::uint32_t size;
+    if (count == kUpdatesMax || !read_integer(p_, end_, 5, size) || size > decoder_.table_bytes_max_) return false;
+    table_.set_capacity(size);
+    lowest = std::min(lowest, size);
+  }
+  // RFC 9113 §4.3.1.
+  if (decoder_.must_update_ && lowest > decoder_.table_bytes_low_) return false;
+  decoder_.must_update_ = false;
+  return true;
+}
+
+// False: over the budget, now or before.
+bool Decoder::Run::pay(Key key, std::size_t bytes) noexcept {
+  if (verdict_ != Verdict::Done) return false;
+  if (bytes > bytes_left_) {
+    verdict_ = Verdict::OverBytes;
+    return false;
+  }
+  if (!key.is_pseudo()) {
+    if (count_left_ == 0) {
+      verdict_ = Verdict::OverCount;
+      return false;
+    }
+    --count_left_;
+  }
+  bytes_left_ -= bytes;
+  return true;
+}
+
+void Decoder::Run::put(const Line& line) {
+  if (line.key.is_pseudo()) {
+    const Pseudo which = line.key.pseudo();
+    if (section_.has(which)) {
+      section_.flaws |= Section::kRepeatedPseudo;
+      return;
+    }
+    if (!section_.fields.is_empty()) section_.flaws |= Section::kLatePseudo;
+    section_.seen |= Section::bit(which);
+    if (line.is_sensitive) section_.sensitive |= Section::bit(which);
+    section_.pseudo[static_cast<std::size_t>(which)] = line.value;
+    return;
+  }
+  if ((line.flaws & Section::kUnknownPseudo) != 0) return;
+  const auto id = static_cast<std::size_t>(line.key.id());
+  section_.ids[id / 64] |= std::uint64_t{1} << id % 64;
+  http::Field& field = section_.fields.push_raw();
+  field.name = line.name;
+  field.value = line.value;
+  field.id = line.key.id();
+  field.is_sensitive = line.is_sensitive;
+}
+
+// RFC 7541 §6.1.
+bool Decoder::Run::read_indexed() {
+  std::uint32_t index;
+  if (!read_integer(p_, end_, 7, index) || index == 0) return false;
+  if (index <= kStaticCount) {
+    const StaticEntry& entry = kStaticTable.at[index];
+    if (pay(entry.key, Entry::kOverhead + entry.name.size() + entry.value.size())) {
+      put({.name = entry.name, .value = entry.value, .key = entry.key});
+    }
+    return true;
+  }
+  const std::uint32_t age = index - kStaticCount - 1;
+  if (age >= table_.count()) return false;
+  const Entry& entry = table_.at(age);
+  section_.flaws |= entry.flaws;
+  if (!pay(entry.key, entry.size())) return true;
+  Line line{.value = arena_.copy(table_.value(entry)), .key = entry.key, .flaws = entry.flaws};
+  if (entry.key.is_other()) {
+    line.name = arena_.copy(table_.name(entry));
+  } else if (!entry.key.is_pseudo()) {
+    line.name = http::name(entry.key.id());
+  }
+  put(line);
+  return true;
+}
+
+// RFC 7541 §6.2.
+template <int kPrefix, bool kInserts>
+bool Decoder::Run::read_literal(bool is_sensitive) {
+  std::uint32_t index;
+  if (!read_integer(p_, end_, kPrefix, index)) return false;
+  Line line{.is_sensitive = is_sensitive};
+  if (!(index == 0 ? read_name(line) : name_at(index, line)) || !read_text(line.value)) return false;
+  if (!is_value(line.value)) line.flaws |= Section::kBadValue;
+  section_.flaws |= line.flaws;
+  if constexpr (kInserts) {
+    table_.insert({.key = line.key, .flaws = line.flaws}, line.name, line.value);
+  }
+  if (pay(line.key, Entry::kOverhead + line.name.size() + line.value.size())) {
+    put(line);
+  } else {
+    give_back(line.value);
+    if (line.owns_name) give_back(line.name);
+  }
+  return true;
+}
+
+bool Decoder::Run::name_at(std::uint32_t index, Line& line) {
+  if (index <= kStaticCount) {
+    line.key = kStaticTable.at[index].key;
+    line.name = kStaticTable.at[index].name;
+    return true;
+  }
+  const std::uint32_t age = index - kStaticCount - 1;
+  if (age >= table_.count()) return false;
+  const Entry& entry = table_.at(age);
+  line.key = entry.key;
+  line.flaws = entry.flaws & kNameFlaws;
+  if (entry.key.is_other()) {
+    // A copy: inserting the line may evict the entry (RFC 7541 §4.4).
+    line.name = arena_.copy(table_.name(entry));
+    line.owns_name = true;
+  } else {
+    line.name = entry.key.is_pseudo() ? name(entry.key.pseudo()) : http::name(entry.key.id());
+  }
+  return true;
+}
+
+bool Decoder::Run::read_name(Line& line) {
+  if (!read_text(line.name)) return false;
+  line.owns_name = true;
+  if (line.name.starts_with(':')) {
+    for (std::size_t i = 0; i < kPseudoCount; ++i) {
+      if (line.name != name(static_cast<Pseudo>(i))) continue;
+      line.key = static_cast<Pseudo>(i);
+      give_back(line.name);
+      line.owns_name = false;
+      line.name = name(line.key.pseudo());
+      return true;
+    }
+    line.flaws = Section::kUnknownPseudo;
+  } else if (!is_name(line.name)) {
+    line.flaws = Section::kBadName;
+  } else if (const http::FieldId id = http::find_padded_field(line.name); id != http::FieldId::Other) {
+    give_back(line.name);
+    line.owns_name = false;
+    line.key = id;
+    line.name = http::name(id);
+  }
+  return true;
+}
+
+// RFC 7541 §5.2. The text has kWord readable bytes from its start.
+bool Decoder::Run::read_text(std::string_view& text) {
+  if (p_ == end_) return false;
+  const bool is_coded = (*p_ & 0x80) != 0;
+  std::uint32_t size;
+  if (!read_integer(p_, end_, 7, size) || size > static_cast<std::size_t>(end_ - p_)) return false;
+  const std::size_t room = (is_coded ? huffman_room(size) : size) + kWord;
+  char* const to = static_cast<char*>(arena_.allocate(room, 1));
+  const char* const text_end = is_coded ? decode_huffman({p_, size}, to) : put_text(to, {p_, size});
+  if (text_end == nullptr) return false;
+  text = {to, static_cast<std::size_t>(text_end - to)};
+  arena_.give_back(to + text.size(), room - text.size());
+  p_ += size;
+  return true;
+}
+
+void Decoder::set_table_bytes_max(std::uint32_t bytes) noexcept {
+  VIOLET_ASSERT(bytes <= DynamicTable::kCapacityMax);
+  table_bytes_max_ = bytes;
+  if (bytes >= table_.capacity()) return;
+  table_bytes_low_ = must_update_ ? std::min(table_bytes_low_, bytes) : bytes;
+  must_update_ = true;
+}
+
+Verdict Decoder::decode(std::string_view block, const Budget& budget, Section& section) {
+  if (is_broken_) return Verdict::Broken;
+  const Verdict verdict = Run(*this, block, budget, section).go();
+  is_broken_ = verdict == Verdict::Broken;
+  return verdict;
+}
+
+}  // namespace violet::hpack

@@ -1,0 +1,78 @@
+#include "violet/hpack/dynamic_table.h"
+
+#include "violet/memory/text.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace violet::hpack {
+namespace {
+
+constexpr std::uint32_t kRingMin = 8;
+constexpr std::uint32_t kTextMin = 256;
+
+}  // namespace
+
+void DynamicTable::evict_to(std::uint32_t size_max) noexcept {
+  while (size_ > size_max) {
+    size_ -= at(count_ - 1).size();
+    --count_;
+  }
+}
+
+void DynamicTable::set_capacity(std::uint32_t capacity) noexcept {
+  VIOLET_ASSERT(capacity <= kCapacityMax);
+  capacity_ = capacity;
+  evict_to(capacity);
+}
+
+void DynamicTable::insert(Entry entry, std::string_view name, std::string_view value) {
+  const std::size_t size = Entry::kOverhead + name.size() + value.size();
+  if (size > capacity_) {
+    evict_to(0);
+    return;
+  }
+  evict_to(capacity_ - static_cast<std::uint32_t>(size));
+  entry.name_bytes = static_cast<std::uint16_t>(name.size());
+  entry.value_bytes = static_cast<std::uint16_t>(value.size());
+  const std::string_view stored_name = entry.key.is_other() ? name : std::string_view{};
+  const auto text_bytes = static_cast<std::uint32_t>(stored_name.size() + value.size());
+  if (end_ - base_ + text_bytes > text_capacity_) [[unlikely]]
+    make_text_room(text_bytes);
+  if (count_ == ring_capacity_) [[unlikely]]
+    grow_ring();
+  entry.place = end_;
+  put_text(put_text(text_.get() + (end_ - base_), stored_name), value);
+  end_ += text_bytes;
+  size_ += static_cast<std::uint32_t>(size);
+  ++count_;
+  ring_[++newest_ & (ring_capacity_ - 1)] = entry;
+}
+
+// Twice what is alive, so that moving it costs no more than writing it has.
+void DynamicTable::make_text_room(std::uint32_t bytes) {
+  const std::uint32_t begin = count_ != 0 ? at(count_ - 1).place : end_;
+  const std::uint32_t alive = end_ - begin;
+  const char* from = text_.get() + (begin - base_);
+  if (2 * (alive + bytes) > text_capacity_ || !text_) {
+    const std::uint32_t wanted = std::bit_ceil(std::max(kTextMin, 2 * (alive + bytes)));
+    auto grown = std::make_unique_for_overwrite<char[]>(wanted + kPadding);
+    if (alive != 0) std::memcpy(grown.get(), from, alive);
+    text_ = std::move(grown);
+    text_capacity_ = wanted;
+  } else {
+    std::memmove(text_.get(), from, alive);
+  }
+  base_ = begin;
+}
+
+void DynamicTable::grow_ring() {
+  const std::uint32_t wanted = std::max(kRingMin, ring_capacity_ * 2);
+  auto grown = std::make_unique_for_overwrite<Entry[]>(wanted);
+  for (std::uint32_t age = 0; age < count_; ++age) grown[(newest_ - age) & (wanted - 1)] = at(age);
+  ring_ = std::move(grown);
+  ring_capacity_ = wanted;
+}
+
+}  // namespace violet::hpack

@@ -1,0 +1,208 @@
+#include "violet/hpack/encoder.h"
+
+#include "violet/base/ascii.h"
+#include "violet/hpack/huffman.h"
+#include "violet/hpack/integer.h"
+#include "violet/memory/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace violet::hpack {
+namespace {
+
+using http::FieldId;
+
+// How often a value of a name comes again.
+enum class Habit : std::uint8_t {
+  Repeats,  // into the table at once
+  Changes,  // when it has come twice
+  Secret,   // never, and nobody else may (RFC 7541 §7.1.3)
+  Cookie,   // a secret when it is short enough to be guessed
+};
+
+constexpr auto kHabits = [] {
+  std::array<Habit, Key::kCount> habits{};
+  for (const FieldId id : {FieldId::Age,
+                           FieldId::ContentDisposition,
+                           FieldId::ContentLength,
+                           FieldId::ContentLocation,
+                           FieldId::ContentRange,
+                           FieldId::Date,
+                           FieldId::ETag,
+                           FieldId::Expires,
+                           FieldId::GrpcMessage,
+                           FieldId::GrpcTimeout,
+                           FieldId::IfMatch,
+                           FieldId::IfModifiedSince,
+                           FieldId::IfNoneMatch,
+                           FieldId::IfRange,
+                           FieldId::IfUnmodifiedSince,
+                           FieldId::LastEventId,
+                           FieldId::LastModified,
+                           FieldId::Location,
+                           FieldId::Range,
+                           FieldId::Referer,
+                           FieldId::RetryAfter,
+                           FieldId::SecWebSocketAccept,
+                           FieldId::SecWebSocketKey,
+                           FieldId::Traceparent,
+                           FieldId::Tracestate,
+                           FieldId::XRequestId}) {
+    habits[Key(id).index()] = Habit::Changes;
+  }
+  habits[Key(Pseudo::Path).index()] = Habit::Changes;
+  for (const FieldId id : {FieldId::Authorization, FieldId::ProxyAuthorization, FieldId::SetCookie}) {
+    habits[Key(id).index()] = Habit::Secret;
+  }
+  habits[Key(FieldId::Cookie).index()] = Habit::Cookie;
+  return habits;
+}();
+constexpr std::size_t kShortCookieBytes = 20;
+
+// Names above this length are not worth a place in the table.
+constexpr std::size_t kOtherNameMax = 128;
+// How many entries of one name are compared with a line.
+constexpr int kSearchMax = 8;
+
+char* put_index(char* out, std::uint32_t index) noexcept { return write_integer(out, 7, 0x80, index); }
+
+char* put_raw(char* out, std::string_view text) noexcept {
+  return put_text(write_integer(out, 7, 0, static_cast<std::uint32_t>(text.size())), text);
+}
+
+// A string literal (RFC 7541 §5.2), coded where that is shorter.
+char* put_string(char* out, std::string_view text) noexcept {
+  if (text.size() <= 2) return put_raw(out, text);
+  const std::size_t coded = huffman_size(text);
+  if (coded >= text.size()) return put_raw(out, text);
+  return encode_huffman(text, write_integer(out, 7, 0x80, static_cast<std::uint32_t>(coded)));
+}
+
+std::uint16_t hash_of(std::string_view text) noexcept {
+  std::uint64_t hash = text.size() + 1;
+  const char* p = text.data();
+  std::size_t left = text.size();
+  for (; left >= 8; p += 8, left -= 8) {
+    hash = (hash ^ detail::load_word<std::uint64_t>(p)) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  for (; left > 0; ++p, --left) hash = (hash ^ static_cast<unsigned char>(*p)) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::uint16_t>(hash >> 48);
+}
+
+}  // namespace
+
+void Encoder::set_peer_table_bytes_max(std::uint32_t bytes) noexcept {
+  table_.set_capacity(std::min(bytes, kTableBytesMax));
+  lowest_ = std::min(lowest_, table_.capacity());
+}
+
+char* Encoder::begin(char* out) noexcept {
+  const std::uint32_t capacity = table_.capacity();
+  if (lowest_ == announced_ && capacity == announced_) [[likely]]
+    return out;
+  if (lowest_ < capacity && lowest_ < announced_) out = write_integer(out, 5, 0x20, lowest_);
+  out = write_integer(out, 5, 0x20, capacity);
+  announced_ = lowest_ = capacity;
+  return out;
+}
+
+char* Encoder::status(char* out, int code) {
+  if (code == 200) [[likely]]
+    return put_index(out, kStaticNames.at[Key(Pseudo::Status).index()]);
+  const char digits[] = {static_cast<char>('0' + code / 100), static_cast<char>('0' + code / 10 % 10),
+                         static_cast<char>('0' + code % 10)};
+  return pseudo(out, Pseudo::Status, {digits, sizeof digits});
+}
+
+char* Encoder::pseudo(char* out, Pseudo which, std::string_view value, bool is_sensitive) {
+  return known(out, which, name(which), value, is_sensitive);
+}
+
+char* Encoder::field(char* out, FieldId id, std::string_view value) {
+  VIOLET_ASSERT(id != FieldId::Other);
+  return known(out, id, http::lower_name(id), value, false);
+}
+
+char* Encoder::field(char* out, const http::Field& field) {
+  if (field.id != FieldId::Other) [[likely]] {
+    return known(out, field.id, http::lower_name(field.id), field.value, field.is_sensitive);
+  }
+  return other(out, field.name, field.value, field.is_sensitive);
+}
+
+char* Encoder::known(char* out, Key key, std::string_view name, std::string_view value, bool is_sensitive) {
+  // The last entry of that name, which a repeated head finds.
+  const std::uint32_t age = table_.newest() - newest_[key.index()];
+  if (age < table_.count() && !is_sensitive) [[likely]] {
+    const Entry& entry = table_.at(age);
+    if (entry.key == key && are_equal(table_.value(entry), value)) return put_index(out, kStaticCount + 1 + age);
+  }
+  if (key.is_pseudo() || key == Key(FieldId::AcceptEncoding)) {
+    for (std::uint32_t i = kStaticNames.at[key.index()]; i <= kStaticCount && kStaticTable.at[i].key == key; ++i) {
+      if (!is_sensitive && kStaticTable.at[i].value == value) return put_index(out, i);
+    }
+  }
+  return line(out, {key, key.index(), name, value}, is_sensitive);
+}
+
+char* Encoder::other(char* out, std::string_view name, std::string_view value, bool is_sensitive) {
+  if (name.size() > kOtherNameMax) [[unlikely]] {
+    *out++ = static_cast<char>(is_sensitive ? 0x10 : 0);
+    out = write_integer(out, 7, 0, static_cast<std::uint32_t>(name.size()));
+    for (char c : name) *out++ = ascii::lower(c);
+    return put_string(out, value);
+  }
+  char lower[kOtherNameMax];
+  std::size_t bucket = name.size();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    lower[i] = ascii::lower(name[i]);
+    bucket = bucket * 31 + static_cast<unsigned char>(lower[i]);
+  }
+  return line(out, {{}, Key::kCount + bucket % kOtherBuckets, {lower, name.size()}, value}, is_sensitive);
+}
+
+char* Encoder::line(char* out, const Line& line, bool is_sensitive) {
+  std::uint32_t name_index = kStaticNames.at[line.key.index()];
+  std::uint32_t age = table_.newest() - newest_[line.bucket];
+  for (int i = 0; i < kSearchMax && age < table_.count(); ++i) {
+    const Entry& entry = table_.at(age);
+    if (entry.key == line.key && (!line.key.is_other() || are_equal(table_.name(entry), line.name))) {
+      if (!is_sensitive && are_equal(table_.value(entry), line.value)) return put_index(out, kStaticCount + 1 + age);
+      if (name_index == 0) name_index = kStaticCount + 1 + age;
+    }
+    age = table_.newest() - entry.previous;
+  }
+  return literal(out, line, is_sensitive ? Way::Never : choose(line), name_index);
+}
+
+Encoder::Way Encoder::choose(const Line& line) noexcept {
+  const Habit habit = kHabits[line.key.index()];
+  if (habit == Habit::Secret || (habit == Habit::Cookie && line.value.size() < kShortCookieBytes)) return Way::Never;
+  // An entry that would throw out most of the others is not worth it.
+  if (Entry::kOverhead + line.name.size() + line.value.size() > table_.capacity() / 4 * 3) return Way::Plain;
+  if (habit != Habit::Changes) return Way::Indexed;
+  const std::uint16_t hash = hash_of(line.value);
+  if (hints_[line.key.index()] == hash) return Way::Indexed;
+  hints_[line.key.index()] = hash;
+  return Way::Plain;
+}
+
+char* Encoder::literal(char* out, const Line& line, Way way, std::uint32_t name_index) {
+  switch (way) {
+    case Way::Indexed: {
+      out = write_integer(out, 6, 0x40, name_index);
+      table_.insert({.previous = newest_[line.bucket], .key = line.key}, line.name, line.value);
+      newest_[line.bucket] = table_.newest();
+      break;
+    }
+    case Way::Plain: out = write_integer(out, 4, 0, name_index); break;
+    case Way::Never: out = write_integer(out, 4, 0x10, name_index); break;
+  }
+  if (name_index == 0) out = put_string(out, line.name);
+  return put_string(out, line.value);
+}
+
+}  // namespace violet::hpack

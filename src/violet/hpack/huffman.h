@@ -1,0 +1,25 @@
+#pragma once
+
+// The Huffman code of HPACK (RFC 7541 §5.2 and Appendix B), by table: decoding takes up to two symbols a look-up.
+
+#include <cstddef>
+#include <string_view>
+
+namespace violet::hpack {
+
+// Most bytes that `coded_bytes` of code stand for (the shortest symbols have five bits), and what decoding may write
+// beyond them.
+[[nodiscard]] constexpr std::size_t huffman_room(std::size_t coded_bytes) noexcept { return coded_bytes * 8 / 5 + 2; }
+
+// Decodes to `out`, which has huffman_room(). Returns the end of the text; nullptr for the EOS symbol, for padding of
+// eight bits or more, and for padding that is not the beginning of EOS (§5.2).
+// REQUIRES: eight readable bytes behind `coded`.
+[[nodiscard]] char* decode_huffman(std::string_view coded, char* out) noexcept;
+
+// Bytes that the text takes when it is coded.
+[[nodiscard]] std::size_t huffman_size(std::string_view text) noexcept;
+
+// Returns the end of the code. Writes whole words: up to seven bytes beyond it.
+[[nodiscard]] char* encode_huffman(std::string_view text, char* out) noexcept;
+
+}  // namespace violet::hpack
