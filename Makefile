@@ -13,7 +13,7 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench soak fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets soak fuzz install clean
 
 help: ## this table
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -58,6 +58,10 @@ bench: setup ## builds and runs the benchmarks
 	@tools/setup.sh bench
 	@$(call build,bench)
 	@tools/bench.sh build/bench $(ARGS)
+
+budgets: setup ## what a request of each shape costs, held against bench/budgets.toml; ARGS=--write
+	@$(call build,bench,budgets)
+	@bench/budgets.py --build build/bench $(ARGS)
 
 soak: setup ## mixed load on the benchmark entry for MINUTES=10, and what it leaves behind
 	@tools/setup.sh bench

@@ -3,7 +3,7 @@
 
     make bench                                   everything (about half an hour)
     make bench ARGS=--quick                      everything, briefly: shows that it works, not how fast
-    make bench ARGS="--only counters,idle"       parts: counters time idle delay size micro
+    make bench ARGS="--only costs,idle"          parts: costs counters time idle delay size micro
     bench/run.py --build build/bench --peer 'uws=./hello 9001|http://127.0.0.1:9001/'
 
 docs/performance.md says what the figures mean. Exit status: 0, with --strict 1 when something missed what it must
@@ -22,10 +22,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from lab import arms as lab_arms  # noqa: E402
 from lab import banner, counters, delay, idle, size, timing  # noqa: E402
+from lab.count import costs  # noqa: E402
 from lab.process import LabError, cores, on_core  # noqa: E402
 from lab.table import Report  # noqa: E402
 
-PARTS = ("counters", "size", "idle", "delay", "time", "micro")
+PARTS = ("costs", "counters", "size", "idle", "delay", "time", "micro")
 
 
 def run_micro(build, is_quick):
@@ -38,6 +39,12 @@ def run_micro(build, is_quick):
         if is_quick:
             command.append("--benchmark_min_time=0.02")
         subprocess.run(command, check=True, timeout=600)
+
+
+def run_costs(build, report):
+    """What each shape of request costs: the table that the budgets are held against."""
+    report.costs = costs.measure(build)
+    costs.print_table(report.costs)
 
 
 def measure(options, build, report):
@@ -57,7 +64,8 @@ def measure(options, build, report):
     rounds, seconds = (1, 1) if is_quick else (options.rounds, options.seconds)
     held, delay_seconds = (2000, 2) if is_quick else (19000, 10)
     parts = {
-        "counters": lambda: counters.measure(own, build, *both, report, is_quick, options.profile),
+        "costs": lambda: run_costs(build, report),
+        "counters": lambda: counters.measure(own, build, *both, report, is_quick),
         "size": lambda: size.measure(build, report),
         "idle": lambda: idle.measure(own, build, *both, report, is_quick),
         "delay": lambda: delay.measure(own, build, both, report, held, options.delay_rate, delay_seconds),
@@ -86,7 +94,6 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="there and back; at least 3 (3)")
     parser.add_argument("--seconds", type=int, default=3, help="of each reading (3)")
     parser.add_argument("--delay-rate", type=int, default=10000, help="requests a second of the delay part (10000)")
-    parser.add_argument("--profile", action="store_true", help="with the counters: the functions that cost most")
     parser.add_argument("--quick", action="store_true", help="a short run")
     parser.add_argument("--strict", action="store_true", help="status 1 when something missed its mark")
     parser.add_argument("--json", metavar="FILE", help="write everything there as well")
@@ -109,7 +116,8 @@ def main():
     if missed:
         print("\nmissed: " + ", ".join(missed))
     if options.json:
-        text = json.dumps({"banner": values, "sections": report.as_json(), "missed": missed}, indent=1)
+        found = {"banner": values, "costs": report.costs, "sections": report.as_json(), "missed": missed}
+        text = json.dumps(found, indent=1)
         pathlib.Path(options.json).write_text(text + "\n")
     return status or (1 if missed and options.strict else 0)
 

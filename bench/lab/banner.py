@@ -31,17 +31,26 @@ def processor():
     return match[1] if match else platform.machine()
 
 
+def compiler(entries):
+    command = entries.get("CMAKE_CXX_COMPILER", "")
+    return output_of(command, "--version").partition("\n")[0] if command else "unknown"
+
+
+def flags(entries):
+    kind = entries.get("CMAKE_BUILD_TYPE", "")
+    text = f"{entries.get('CMAKE_CXX_FLAGS', '')} {entries.get(f'CMAKE_CXX_FLAGS_{kind.upper()}', '')}".strip()
+    is_whole = entries.get("CMAKE_INTERPROCEDURAL_OPTIMIZATION") in ("ON", "true", "TRUE")
+    return text + (" ThinLTO" if is_whole else "")
+
+
 def banner(build):
     entries = cache(build)
-    compiler = entries.get("CMAKE_CXX_COMPILER", "")
-    kind = entries.get("CMAKE_BUILD_TYPE", "")
-    flags = f"{entries.get('CMAKE_CXX_FLAGS', '')} {entries.get(f'CMAKE_CXX_FLAGS_{kind.upper()}', '')}".strip()
     changed = output_of("git", "status", "--porcelain", "--untracked-files=no", "--", "src", "apps", "examples", "cmake")
     arena = pathlib.Path(build, "arena")
     return {
         "commit": output_of("git", "rev-parse", "--short=12", "HEAD") + (" and uncommitted changes" if changed else ""),
-        "compiler": output_of(compiler, "--version").partition("\n")[0] if compiler else "unknown",
-        "flags": flags + (" ThinLTO" if entries.get("CMAKE_INTERPROCEDURAL_OPTIMIZATION") in ("ON", "true", "TRUE") else ""),
+        "compiler": compiler(entries),
+        "flags": flags(entries),
         "libuv": output_of("pkg-config", "--modversion", "libuv"),
         "arena": hashlib.sha256(arena.read_bytes()).hexdigest()[:16] if arena.exists() else "not built",
         "kernel": f"{platform.system()} {platform.release()}",
@@ -50,8 +59,12 @@ def banner(build):
     }
 
 
-def print_banner(values):
+def print_facts(values):
     for name, value in values.items():
         print(f"{name:<10} {value}")
+
+
+def print_banner(values):
+    print_facts(values)
     if os.getloadavg()[0] > 0.5:
         print("warning    the machine is busy: read counters, not times")

@@ -60,11 +60,11 @@ def owners(port):
     found = set()
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
-            for entry in os.scandir(f"/proc/{process}/fd"):
-                if os.readlink(entry.path) in inodes:
-                    found.add(int(process))
+            links = [os.readlink(f"/proc/{process}/fd/{name}") for name in os.listdir(f"/proc/{process}/fd")]
         except OSError:
             continue
+        if not inodes.isdisjoint(links):
+            found.add(int(process))
     return found
 
 

@@ -26,6 +26,7 @@ class Report:
 
     def __init__(self):
         self.sections = []
+        self.costs = None  # of lab/count/costs.py
 
     def add(self, title, rows, arms):
         self.sections.append({"title": title, "rows": rows})
