@@ -35,6 +35,8 @@ class MemoryTransport final : public Transport {
   [[nodiscard]] const std::string& written() const noexcept { return written_; }
   // The session has ended its direction.
   [[nodiscard]] bool is_shut_down() const noexcept { return is_shut_down_; }
+  // The session has closed the transport by a reset.
+  [[nodiscard]] bool is_reset() const noexcept { return is_reset_; }
   // The session has closed the transport.
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
   [[nodiscard]] bool wants_to_read() const noexcept { return wants_read_; }
@@ -58,9 +60,14 @@ class MemoryTransport final : public Transport {
   [[nodiscard]] ssize_t read(char* to, std::size_t size) noexcept override;
   [[nodiscard]] ssize_t write(const iovec* pieces, int count) noexcept override;
   [[nodiscard]] ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept override;
+  [[nodiscard]] std::uint64_t unread_bytes_max() const noexcept override { return unread_bytes(); }
   void want(bool read, bool write) noexcept override;
   void shutdown() noexcept override { is_shut_down_ = true; }
   void close() noexcept override;
+  void close_by_reset() noexcept override {
+    is_reset_ = true;
+    close();
+  }
   [[nodiscard]] Address local() const noexcept override;
   [[nodiscard]] bool is_secure() const noexcept override { return false; }
 
@@ -84,6 +91,7 @@ class MemoryTransport final : public Transport {
   bool is_broken_ = false;
   bool is_closed_ = false;
   bool is_shut_down_ = false;
+  bool is_reset_ = false;
   bool is_peer_close_told_ = false;
   bool wants_read_ = false;
   bool wants_write_ = false;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -96,6 +97,11 @@ ssize_t SocketTransport::send_file(int descriptor, std::uint64_t offset, std::si
   return n < 0 ? -errno : n;
 }
 
+std::uint64_t SocketTransport::unread_bytes_max() const noexcept {
+  int bytes = 0;
+  return ::ioctl(descriptor_, FIONREAD, &bytes) == 0 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0};
+}
+
 void SocketTransport::want(bool read, bool write) noexcept {
   if (!is_open()) return;
   int events = (read ? Watcher::kRead : 0) | (write ? Watcher::kWrite : 0);
@@ -110,6 +116,12 @@ void SocketTransport::close() noexcept {
   if (!is_open()) return;
   Watcher::close([](Watcher& watcher) noexcept { delete &of(watcher); });
   ::close(descriptor_);
+}
+
+void SocketTransport::close_by_reset() noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close();
 }
 
 Address SocketTransport::local() const noexcept {

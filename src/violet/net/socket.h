@@ -17,9 +17,11 @@ class SocketTransport final : public Transport, private Watcher {
   [[nodiscard]] ssize_t read(char* to, std::size_t size) noexcept override;
   [[nodiscard]] ssize_t write(const iovec* pieces, int count) noexcept override;
   [[nodiscard]] ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept override;
+  [[nodiscard]] std::uint64_t unread_bytes_max() const noexcept override;
   void want(bool read, bool write) noexcept override;
   void shutdown() noexcept override;
   void close() noexcept override;
+  void close_by_reset() noexcept override;
   [[nodiscard]] Address local() const noexcept override;
   [[nodiscard]] bool is_secure() const noexcept override { return false; }
 

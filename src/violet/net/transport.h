@@ -41,12 +41,16 @@ class Transport {
   [[nodiscard]] virtual ssize_t write(const iovec* pieces, int count) noexcept = 0;
   // The same for a range of a file; 0 means that the file ends before `size`.
   [[nodiscard]] virtual ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept = 0;
+  // After on_peer_closed(): no more than so many bytes can still be read.
+  [[nodiscard]] virtual std::uint64_t unread_bytes_max() const noexcept { return ~std::uint64_t{0}; }
   // What the owner wants to be told about. A broken connection is told while any of the two is wanted, the peer's close
   // while reading is not.
   virtual void want(bool read, bool write) noexcept = 0;
   // Ends our direction once everything written has left (FIN, close_notify).
   virtual void shutdown() noexcept = 0;
   virtual void close() noexcept = 0;
+  // The same by a reset (RST), where the peer must not take the end of the stream for the end of a message.
+  virtual void close_by_reset() noexcept { close(); }
 
   [[nodiscard]] virtual Address local() const noexcept = 0;
   [[nodiscard]] virtual bool is_secure() const noexcept = 0;
