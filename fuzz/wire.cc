@@ -18,8 +18,10 @@ Loop& loop() {
 
 Limits limits_without_time() {
   Limits limits;
-  limits.header_ms = limits.keep_alive_ms = limits.body_grace_ms = limits.body_stall_ms = limits.write_stall_ms =
-      limits.handler_ms = limits.linger_ms = 0;
+#define VIOLET_WITHOUT_TIME(name, value, unit, status, stops) \
+  if (std::string_view(unit) == "ms") limits.name = 0;
+  VIOLET_LIMITS(VIOLET_WITHOUT_TIME)
+#undef VIOLET_WITHOUT_TIME
   return limits;
 }
 

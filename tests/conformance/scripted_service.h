@@ -67,7 +67,10 @@ class EchoTunnel final : public Receiver, public Source {
     stream_->credit(size);
     stream_->wake();
   }
-  void on_end(const http::Fields*) override {}
+  void on_end(const http::Fields*) override {
+    is_over_ = true;
+    if (stream_ != nullptr) stream_->wake();
+  }
   void on_close(Error) noexcept override {
     is_closed_ = true;
     free_when_done();

@@ -19,6 +19,11 @@ class Contract : public testing::Test {
     if (fixture_ == nullptr) fixture_ = std::make_unique<Fixture>(limits);
     return *fixture_;
   }
+  // A new one.
+  WireFixture& remake() {
+    fixture_.reset();
+    return wire();
+  }
 
  private:
   std::unique_ptr<WireFixture> fixture_;
@@ -319,6 +324,98 @@ TYPED_TEST(Contract, TheReasonOfTheEndIsPassedOn) {
   EXPECT_TRUE(wire.reply(wire.open({})).is_cut);
   EXPECT_EQ(bad.count, 1);
   EXPECT_EQ(bad.last.kind(), ErrorKind::Handler);
+}
+
+// Rule 7.
+class PlainTunnel final : public Receiver {
+ public:
+  void accept(Exchange& exchange, int status) {
+    exchange.response().status = static_cast<std::uint16_t>(status);
+    stream = exchange.accept_upgrade(*this, Body(SourcePtr(new PushSource(watch))));
+  }
+  void say(std::string_view bytes, bool is_last = false) {
+    watch.source->push(bytes);
+    if (is_last) watch.source->end();
+    watch.source->wake();
+  }
+  void on_head(http::Head&, bool) override { ADD_FAILURE() << "a tunnel gets no head"; }
+  void on_data(Slice data) override {
+    EXPECT_EQ(end_count + close_count, 0);
+    text += data.text();
+    stream->credit(data.size());
+  }
+  void on_end(const http::Fields*) override {
+    EXPECT_EQ(close_count, 0);
+    ++end_count;
+  }
+  void on_close(Error why) noexcept override {
+    ++close_count;
+    last = why;
+  }
+
+  Stream* stream = nullptr;
+  PushSource::Watch watch;
+  std::string text;
+  int end_count = 0;
+  int close_count = 0;
+  Error last;
+};
+
+TYPED_TEST(Contract, ATunnelsDirectionsEndApart) {
+  for (bool ours_first : {false, true}) {
+    WireFixture& wire = this->remake();
+    if (wire.tunnel_status() == 0) GTEST_SKIP() << "no tunnels on this wire";
+    PlainTunnel tunnel;
+    wire.service().handler = [&](Exchange& exchange) { tunnel.accept(exchange, wire.tunnel_status()); };
+    const std::size_t id = wire.open({.is_tunnel = true});
+    wire.send(id, "up");
+    tunnel.say("down");
+    wire.settle();
+    EXPECT_EQ(tunnel.text, "up");
+    EXPECT_EQ(wire.reply(id).body, "down");
+    EXPECT_FALSE(wire.reply(id).is_whole);
+    if (ours_first) {
+      tunnel.say(" and out", true);
+      wire.settle();
+      EXPECT_TRUE(wire.reply(id).is_whole);
+      EXPECT_EQ(tunnel.end_count + tunnel.close_count, 0) << "the peer has not ended";
+      wire.send(id, " and on");
+      wire.end(id);
+    } else {
+      wire.send(id, " and on");
+      wire.end(id);
+      EXPECT_EQ(tunnel.end_count, 1);
+      EXPECT_EQ(tunnel.close_count, 0) << "we have not ended";
+      EXPECT_FALSE(wire.reply(id).is_whole);
+      tunnel.say(" and", false);
+      wire.settle();
+      tunnel.say(" out", true);
+    }
+    wire.settle();
+    EXPECT_EQ(tunnel.text, "up and on");
+    EXPECT_EQ(wire.reply(id).body, "down and out");
+    EXPECT_TRUE(wire.reply(id).is_whole);
+    EXPECT_EQ(tunnel.end_count, 1);
+    EXPECT_EQ(tunnel.close_count, 1);
+    EXPECT_FALSE(tunnel.last) << "both directions ended well";
+    EXPECT_EQ(tunnel.watch.death_count, 1);
+  }
+}
+
+TYPED_TEST(Contract, ATunnelThatBreaksEndsOnceWithItsReason) {
+  WireFixture& wire = this->wire();
+  if (wire.tunnel_status() == 0) GTEST_SKIP() << "no tunnels on this wire";
+  PlainTunnel tunnel;
+  wire.service().handler = [&](Exchange& exchange) { tunnel.accept(exchange, wire.tunnel_status()); };
+  const std::size_t id = wire.open({.is_tunnel = true});
+  tunnel.say("down", true);
+  wire.settle();
+  EXPECT_TRUE(wire.reply(id).is_whole);
+  wire.vanish();
+  wire.settle();
+  EXPECT_EQ(tunnel.end_count, 0);
+  EXPECT_EQ(tunnel.close_count, 1);
+  EXPECT_TRUE(tunnel.last);
 }
 
 TYPED_TEST(Contract, TrailersPassBothWays) {

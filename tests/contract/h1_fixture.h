@@ -29,6 +29,8 @@ class H1Fixture final : public WireFixture {
     if (request.length) head += "Content-Length: " + std::to_string(*request.length) + "\r\n";
     is_chunked_ = request.has_body && !request.length;
     if (is_chunked_) head += "Transfer-Encoding: chunked\r\n";
+    is_tunnel_ = request.is_tunnel;
+    if (is_tunnel_) head += "Connection: Upgrade\r\nUpgrade: bytes\r\n";
     wire_.send(head + "\r\n");
     is_head_.push_back(request.method == "HEAD");
     return is_head_.size() - 1;
@@ -43,6 +45,10 @@ class H1Fixture final : public WireFixture {
     }
   }
   void end(std::size_t, const std::vector<std::pair<std::string, std::string>>& trailers) override {
+    if (is_tunnel_) {
+      wire_.wire->feed_end();
+      wire_.settle();
+    }
     if (!is_chunked_) return;
     std::string bytes = "0\r\n";
     for (const auto& [name, value] : trailers) bytes += name + ": " + value + "\r\n";
@@ -66,6 +72,12 @@ class H1Fixture final : public WireFixture {
         if (i == request) read_partial(reader.rest(), result);
         return result;
       }
+      if (next->status == tunnel_status()) {
+        result.status = next->status;
+        result.body = reader.rest();
+        result.is_whole = wire_.wire->is_shut_down() || (wire_.is_closed() && !wire_.wire->is_reset());
+        return result;
+      }
       if (next->status < 200) {
         if (i == request) result.informational.push_back(next->status);
         continue;
@@ -81,6 +93,7 @@ class H1Fixture final : public WireFixture {
   }
 
   [[nodiscard]] bool is_multiplexed() const override { return false; }
+  [[nodiscard]] int tunnel_status() const override { return 101; }
 
  private:
   // The status and what there is behind the head, framing included: enough to see that something has arrived.
@@ -95,6 +108,7 @@ class H1Fixture final : public WireFixture {
   std::string received_;
   std::vector<bool> is_head_;
   bool is_chunked_ = false;
+  bool is_tunnel_ = false;
 };
 
 }  // namespace violet::test

@@ -24,6 +24,7 @@ struct ClientRequest {
   std::vector<std::pair<std::string, std::string>> fields;
   bool has_body = false;              // send() and end() follow
   std::optional<std::size_t> length;  // of the body, where it is declared
+  bool is_tunnel = false;             // asks for a tunnel; send() and end() follow once it is accepted
 };
 
 // What the client has of one answer so far.
@@ -33,7 +34,7 @@ struct ClientReply {
   std::vector<std::pair<std::string, std::string>> fields;
   std::string body;
   std::vector<std::pair<std::string, std::string>> trailers;
-  bool is_whole = false;  // it has ended as it should
+  bool is_whole = false;  // it has ended as it should; a tunnel: its server's direction has
   bool is_cut = false;    // it never will
 };
 
@@ -60,6 +61,8 @@ class WireFixture {
 
   // Streams of one connection that are independent: one that stalls or is reset does not touch the others.
   [[nodiscard]] virtual bool is_multiplexed() const = 0;
+  // Requests may ask for tunnels, and what status accepts one.
+  [[nodiscard]] virtual int tunnel_status() const { return 0; }
 };
 
 }  // namespace violet::test

@@ -1,4 +1,4 @@
-// The ends of connections, streams and tunnels: by either side, at any time.
+// The ends of connections and streams: by either side, at any time.
 
 #include "tests/support/h1_wire.h"
 #include "tests/support/reply.h"
@@ -14,189 +14,6 @@ namespace violet::test {
 namespace {
 
 const std::string kGet = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
-const std::string kUpgrade = "GET /ws HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n";
-
-// Echoes what comes on a tunnel; counts what it hears.
-class Tunnel final : public Receiver {
- public:
-  void on_head(http::Head&, bool) override { ADD_FAILURE() << "a tunnel gets no head"; }
-  void on_data(Slice data) override {
-    EXPECT_EQ(close_count, 0);
-    text += data.text();
-    owed += data.size();
-    if (echoes && watch.source != nullptr) {
-      watch.source->push(data.text());
-      watch.source->wake();
-    }
-    if (gives_credit) stream->credit(std::exchange(owed, 0));
-  }
-  void on_end(const http::Fields*) override { ++end_count; }
-  void on_close(Error why) noexcept override {
-    ++close_count;
-    last = why;
-    stream = nullptr;
-  }
-  void accept(Exchange& exchange, int status = 101) {
-    exchange.response().status = static_cast<std::uint16_t>(status);
-    if (status == 101) {
-      ASSERT_TRUE(exchange.response().fields.add("Upgrade", "echo"));
-    }
-    stream = exchange.accept_upgrade(*this, Body(SourcePtr(new PushSource(watch))));
-    ASSERT_NE(stream, nullptr);
-  }
-
-  Stream* stream = nullptr;
-  PushSource::Watch watch;
-  std::string text;
-  std::size_t owed = 0;
-  bool echoes = true;
-  bool gives_credit = true;
-  int end_count = 0;
-  int close_count = 0;
-  Error last;
-};
-
-TEST(H1Tunnel, AnUpgradeTakesTheBytesBehindTheRequest) {
-  for (std::size_t step : {~std::size_t{0}, std::size_t{1}, std::size_t{50}}) {
-    Tunnel tunnel;
-    H1Wire wire;
-    wire.wire->set_read_max(step);
-    wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
-    ReplyReader reader;
-    reader.add(wire.ask(kUpgrade + "early GET / HTTP/1.1\r\n\r\n"));
-    const auto reply = reader.next();
-    ASSERT_TRUE(reply);
-    EXPECT_EQ(reply->status, 101);
-    EXPECT_EQ(reply->field("upgrade"), "echo");
-    EXPECT_EQ(reply->field("connection"), "Upgrade");
-    EXPECT_EQ(reader.rest(), "early GET / HTTP/1.1\r\n\r\n");
-    EXPECT_EQ(wire.ask("more"), "more");
-    EXPECT_EQ(wire.ask(std::string("\0\xff", 2)), std::string("\0\xff", 2));
-    wire.wire->break_off();
-    wire.settle();
-    EXPECT_EQ(tunnel.close_count, 1);
-    EXPECT_TRUE(tunnel.last);
-    EXPECT_EQ(tunnel.watch.death_count, 1);
-  }
-}
-
-TEST(H1Tunnel, AnUpgradeDecidedLaterGetsTheBytesThen) {
-  Tunnel tunnel;
-  H1Wire wire;
-  wire.service.handler = [&](Exchange& exchange) { wire.service.hold(exchange); };
-  EXPECT_EQ(wire.ask(kUpgrade + "early"), "");
-  EXPECT_EQ(wire.ask("later"), "");
-  EXPECT_FALSE(wire.wire->wants_to_read()) << "until it is decided nothing more is read";
-  tunnel.accept(*wire.service.held[0]);
-  wire.service.held.clear();
-  wire.settle();
-  EXPECT_EQ(tunnel.text, "earlylater");
-  ReplyReader reader;
-  reader.add(wire.wire->take());
-  EXPECT_EQ(reader.next()->status, 101);
-  EXPECT_EQ(reader.rest(), "earlylater");
-}
-
-TEST(H1Tunnel, ADeclinedUpgradeGoesOnAsHttp) {
-  for (bool later : {false, true}) {
-    H1Wire wire;
-    wire.service.handler = [&](Exchange& exchange) {
-      if (later && wire.service.call_count == 1) {
-        wire.service.hold(exchange);
-      } else {
-        exchange.reply(Slice::borrowed(exchange.request().path));
-      }
-    };
-    std::string bytes = wire.ask(kUpgrade + kGet);
-    if (later) {
-      EXPECT_EQ(bytes, "");
-      wire.service.held[0]->reply(Slice::literal("/ws"));
-      wire.service.held.clear();
-      wire.settle();
-      bytes = wire.wire->take();
-    }
-    const auto replies = replies_of(bytes);
-    ASSERT_EQ(replies.size(), 2u) << later;
-    EXPECT_EQ(replies[0].body, "/ws");
-    EXPECT_EQ(replies[1].body, "/x");
-    EXPECT_EQ(reply_of(wire.ask(kGet)).body, "/x");
-  }
-}
-
-TEST(H1Tunnel, ConnectWith2xxIsATunnelAndOtherwiseAnAnswer) {
-  const std::string connect = "CONNECT b:1 HTTP/1.1\r\nHost: b:1\r\n\r\n";
-  Tunnel tunnel;
-  H1Wire wire;
-  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange, 200); };
-  ReplyReader reader;
-  reader.add(wire.ask(connect + "hello"));
-  const auto reply = reader.next({.is_connect = true});
-  ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->status, 200);
-  EXPECT_FALSE(reply->has("content-length"));
-  EXPECT_FALSE(reply->has("transfer-encoding"));
-  EXPECT_EQ(reader.rest(), "hello");
-
-  H1Wire other;
-  other.service.handler = [&](Exchange& exchange) { exchange.refuse(Error(ErrorKind::Unsupported)); };
-  EXPECT_EQ(replies_of(other.ask(connect + kGet)).size(), 2u);
-}
-
-TEST(H1Tunnel, BackpressureHoldsForATunnelToo) {
-  Limits limits;
-  limits.receive_bytes_max = 10'000;
-  Tunnel tunnel;
-  tunnel.gives_credit = tunnel.echoes = false;
-  H1Wire wire(limits);
-  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
-  wire.send(kUpgrade);
-  wire.send(pattern(200'000));
-  EXPECT_FALSE(wire.wire->wants_to_read());
-  EXPECT_LE(tunnel.text.size(), 10'000 + Block::capacity());
-  while (tunnel.text.size() < 200'000) {
-    ASSERT_GT(tunnel.owed, 0u);
-    tunnel.stream->credit(std::exchange(tunnel.owed, 0));
-    wire.settle();
-  }
-  EXPECT_TRUE(tunnel.text == pattern(200'000));
-}
-
-TEST(H1Tunnel, OurEndLetsWhatWasWrittenLeave) {
-  Tunnel tunnel;
-  H1Wire wire;
-  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
-  wire.send(kUpgrade);
-  tunnel.watch.source->push("last words");
-  tunnel.watch.source->end();
-  tunnel.watch.source->wake();
-  wire.settle();
-  EXPECT_TRUE(wire.wire->written().ends_with("last words"));
-  EXPECT_TRUE(wire.is_closed() || wire.wire->is_shut_down());
-  wire.wire->feed_end();
-  wire.settle();
-  EXPECT_EQ(tunnel.close_count, 1);
-}
-
-TEST(H1Tunnel, APipelinedUpgradeWaitsForItsTurn) {
-  Tunnel tunnel;
-  H1Wire wire;
-  wire.service.handler = [&](Exchange& exchange) {
-    if (wire.service.call_count == 1) {
-      wire.service.hold(exchange);
-    } else {
-      tunnel.accept(exchange);
-    }
-  };
-  EXPECT_EQ(wire.ask(kGet + kUpgrade + "data"), "");
-  wire.service.held[0]->reply(Slice::literal("first"));
-  wire.service.held.clear();
-  wire.settle();
-  ReplyReader reader;
-  reader.add(wire.wire->take());
-  EXPECT_EQ(reader.next()->body, "first");
-  EXPECT_EQ(reader.next()->status, 101);
-  EXPECT_EQ(reader.rest(), "data");
-}
 
 TEST(H1Close, AbortEndsTheConnectionWithoutAnAnswer) {
   H1Wire wire;
@@ -352,6 +169,149 @@ TEST(H1Close, DrainClosesIdleAtOnceAndBusyAfterTheAnswer) {
   EXPECT_FALSE(replies[0].has("connection"));
   EXPECT_EQ(replies[1].field("connection"), "close");
   EXPECT_TRUE(busy.is_closed() || busy.wire->is_shut_down());
+}
+
+// A body whose rest nobody reads: the peer's close is noticed all the same.
+TEST(H1Close, AClientThatLeavesBehindAnUnreadBodyIsNoticed) {
+  Limits limits;
+  limits.receive_bytes_max = 1000;
+  for (const char* framing : {"Content-Length: 100000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n186a0\r\n"}) {
+    H1Wire wire(limits);
+    Hook hook;
+    Sink sink;
+    sink.gives_credit = false;
+    wire.service.handler = [&](Exchange& exchange) {
+      exchange.add_cancel_hook(hook);
+      wire.service.hold(exchange);
+      exchange.read(sink);
+    };
+    wire.send("POST / HTTP/1.1\r\nHost: a\r\n" + std::string(framing) + pattern(50'000));
+    ASSERT_FALSE(wire.wire->wants_to_read());
+    wire.wire->feed_end();
+    wire.settle();
+    EXPECT_EQ(hook.count, 1) << framing;
+    EXPECT_EQ(sink.error_count, 1) << framing;
+    EXPECT_EQ(sink.error.kind(), ErrorKind::Closed);
+    EXPECT_TRUE(wire.is_gone());
+    wire.service.held.clear();
+  }
+}
+
+TEST(H1Close, NoByteOfAWholeBodyIsLostToTheCloseBehindIt) {
+  Limits limits;
+  limits.receive_bytes_max = 1000;
+  const std::string text = pattern(50'000);
+  for (const std::string& framed : {"Content-Length: 50000\r\n\r\n" + text,
+                                    "Transfer-Encoding: chunked\r\n\r\nc350\r\n" + text + "\r\n0\r\n\r\n"}) {
+    for (std::size_t step : {~std::size_t{0}, std::size_t{999}}) {
+      H1Wire wire(limits);
+      wire.wire->set_read_max(step);
+      Sink sink;
+      sink.gives_credit = false;
+      sink.on_end = [](Exchange& exchange) { exchange.reply(Slice::literal("whole")); };
+      wire.service.handler = [&](Exchange& exchange) {
+        wire.service.hold(exchange);
+        exchange.read(sink);
+      };
+      wire.wire->feed("POST / HTTP/1.1\r\nHost: a\r\n" + framed);
+      wire.wire->feed_end();
+      wire.settle();
+      EXPECT_LT(sink.text.size(), text.size());
+      for (int turn = 0; turn < 1000 && sink.end_count + sink.error_count == 0; ++turn) {
+        wire.service.held[0]->credit(std::exchange(sink.owed, 0));
+        wire.settle();
+      }
+      EXPECT_TRUE(sink.text == text);
+      EXPECT_EQ(sink.end_count, 1);
+      EXPECT_EQ(reply_of(wire.wire->take()).body, "whole");
+      wire.service.held.clear();
+      wire.settle();
+      EXPECT_TRUE(wire.is_gone());
+    }
+  }
+}
+
+TEST(H1Close, AnHttp10AnswerThatFailsEndsWithAReset) {
+  enum class Way { Fails, IsReset, ServerStops, ClientDoesNotRead, Ends };
+  for (Way way : {Way::Fails, Way::IsReset, Way::ServerStops, Way::ClientDoesNotRead, Way::Ends}) {
+    Limits limits;
+    limits.write_stall_ms = 20;
+    H1Wire wire(limits);
+    PushSource::Watch watch;
+    wire.service.handler = [&](Exchange& exchange) {
+      wire.service.hold(exchange);
+      exchange.reply(Body(SourcePtr(new PushSource(watch))));
+    };
+    wire.send("GET / HTTP/1.0\r\n\r\n");
+    watch.source->push("the first half");
+    watch.source->wake();
+    wire.settle();
+    if (way == Way::Fails) watch.source->fail();
+    if (way == Way::Ends) watch.source->end();
+    if (way == Way::Fails || way == Way::Ends) watch.source->wake();
+    if (way == Way::IsReset) wire.service.held[0]->abort(Error(ErrorKind::Cancelled));
+    if (way == Way::ServerStops) wire.session->abort(Error(ErrorKind::ShuttingDown));
+    if (way == Way::ClientDoesNotRead) {
+      // Everything is there, but not yet with the client.
+      wire.wire->set_room(10);
+      watch.source->push(pattern(1000));
+      watch.source->end();
+      watch.source->wake();
+    }
+    EXPECT_TRUE(wire.until([&] { return wire.is_gone(); }));
+    EXPECT_EQ(wire.wire->is_reset(), way != Way::Ends) << static_cast<int>(way);
+    wire.service.held.clear();
+  }
+  // An answer that says how long it is needs none: what has come of it is not taken away from the client.
+  H1Wire wire;
+  wire.service.handler = [](Exchange& exchange) {
+    exchange.reply(Body(SourcePtr(new PatternSource(1000, 300, Pull::Failed))));
+  };
+  wire.send(kGet);
+  EXPECT_TRUE(wire.is_gone());
+  EXPECT_FALSE(wire.wire->is_reset());
+}
+
+// RFC 9112 §9.6: the last answer, framed before the drain began, could not say that the connection closes.
+TEST(H1Close, ADrainThatCannotBeAnnouncedClosesInStages) {
+  H1Wire wire;
+  wire.service.handler = [&](Exchange& exchange) { wire.service.hold(exchange); };
+  wire.send(kGet + kGet);
+  wire.service.held[1]->reply(Slice::literal("second"));
+  wire.session->drain();
+  wire.settle();
+  EXPECT_FALSE(wire.is_closed());
+  wire.service.held[0]->reply(Slice::literal("first"));
+  wire.service.held.clear();
+  wire.wire->feed(kGet);
+  wire.settle();
+  const auto replies = replies_of(wire.wire->take());
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[1].body, "second");
+  EXPECT_FALSE(replies[1].has("connection"));
+  EXPECT_EQ(wire.service.call_count, 2u) << "no further request is taken";
+  EXPECT_TRUE(wire.wire->is_shut_down());
+  EXPECT_FALSE(wire.is_closed()) << "a close now would be a reset for who has sent more";
+  EXPECT_EQ(wire.wire->unread_bytes(), 0u);
+  wire.wire->feed_end();
+  wire.settle();
+  EXPECT_TRUE(wire.is_gone());
+}
+
+TEST(H1Close, ADrainAnswersWhatCameInTime) {
+  H1Wire wire;
+  wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::literal("x")); };
+  EXPECT_EQ(reply_of(wire.ask(kGet)).body, "x");
+  wire.wire->feed(kGet);
+  wire.site.is_draining = true;
+  wire.session->drain();
+  wire.settle();
+  const Reply reply = reply_of(wire.wire->take());
+  EXPECT_EQ(reply.body, "x");
+  EXPECT_EQ(reply.field("connection"), "close");
+  wire.wire->feed_end();
+  wire.settle();
+  EXPECT_TRUE(wire.is_gone());
 }
 
 // Whatever happens at whatever moment of a conversation, everything is heard once and given back.

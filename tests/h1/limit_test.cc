@@ -253,6 +253,46 @@ TEST(H1Limit, AStreamMaySetItsOwnTimeOrNone) {
   t.wire.service.held.clear();
 }
 
+TEST(H1Limit, AHandlerThatHasAnsweredAndUsesNothingOfItsBodyIsLetGo) {
+  for (bool is_slow : {false, true}) {
+    Limits limits;
+    limits.receive_bytes_max = 1000;
+    limits.body_unused_ms = 60;
+    limits.linger_ms = 20;
+    Timed t(limits);
+    Sink sink;
+    sink.gives_credit = false;
+    t.wire.service.handler = [&](Exchange& exchange) {
+      t.wire.service.hold(exchange);
+      exchange.read(sink);
+      exchange.reply(Slice::literal("thank you"));
+    };
+    t.wire.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n" + std::string(49'999, 'b'));
+    EXPECT_EQ(reply_of(t.wire.wire->take()).body, "thank you");
+    EXPECT_FALSE(t.wire.wire->wants_to_read());
+    const std::size_t before = sink.text.size();
+    t.begin_us = Loop::clock_us();
+    EXPECT_EQ(t.wire.until(
+                  [&] {
+                    // Never so much that reading goes on.
+                    if (is_slow && sink.owed > 1500) t.wire.service.held[0]->credit(1), --sink.owed;
+                    return sink.error_count > 0;
+                  },
+                  is_slow ? 150 : 5000),
+              !is_slow);
+    EXPECT_GE((Loop::clock_us() - t.begin_us) / 1000 + 2, 58u);
+    if (!is_slow) {
+      EXPECT_EQ(sink.text.size(), before);
+      EXPECT_EQ(sink.error.kind(), ErrorKind::Timeout);
+      EXPECT_EQ(sink.error.detail(), static_cast<std::int32_t>(LimitId::body_unused_ms));
+      EXPECT_EQ(t.wire.site.counters.timeouts, 1u);
+      EXPECT_TRUE(t.wire.wire->is_shut_down()) << "the client may read its answer";
+      t.expect_gone();
+    }
+    t.wire.service.held.clear();
+  }
+}
+
 TEST(H1Limit, LingeringEndsAfterItsTime) {
   Limits limits;
   limits.linger_ms = 50;

@@ -241,5 +241,23 @@ TEST(H1Pipeline, HeldAnswersThatPileUpBehindASlowOneStopTheReading) {
   EXPECT_EQ(replies_of(wire.wire->take()).size(), 40u);
 }
 
+TEST(H1Pipeline, AnAnswerWithoutABodyDoesNotWaitForTheRequestsBody) {
+  H1Wire wire;
+  wire.service.handler = [&](Exchange& exchange) {
+    if (wire.service.call_count == 1) return wire.service.hold(exchange);
+    exchange.response().status = 204;
+    exchange.reply();
+  };
+  wire.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
+  wire.service.held[0]->reply(Slice::literal("first"));
+  wire.service.held.clear();
+  wire.settle();
+  const auto replies = replies_of(wire.wire->take());
+  ASSERT_EQ(replies.size(), 2u);
+  EXPECT_EQ(replies[1].status, 204);
+  EXPECT_EQ(wire.ask("lf"), "");
+  EXPECT_EQ(reply_of(wire.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n")).status, 204);
+}
+
 }  // namespace
 }  // namespace violet::test

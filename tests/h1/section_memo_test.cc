@@ -106,7 +106,7 @@ TEST(SectionMemo, SeesTheVersionAndTheTargetOfEachRequest) {
   SectionMemo::Hint hint;
   const std::string fields(kSections[2]);
   for (int i = 0; i < 3; ++i) Parsing(request("/", fields), {&memo, &hint});
-  for (const std::string text :
+  for (const std::string& text :
        {"GET / HTTP/1.0\r\n" + fields + "\r\n", "GET http://other/ HTTP/1.1\r\n" + fields + "\r\n",
         "CONNECT other:1 HTTP/1.1\r\n" + fields + "\r\n", "OPTIONS * HTTP/1.1\r\n" + fields + "\r\n"}) {
     EXPECT_EQ(Parsing(text, {&memo, &hint}).dump(), Parsing(text).dump()) << text;

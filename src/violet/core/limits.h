@@ -17,6 +17,8 @@ namespace violet {
   X(body_grace_ms, 5'000, "ms", 408, "a body that drips in: the rate counts after this grace")                  \
   X(body_stall_ms, 30'000, "ms", 408, "a body that stops in the middle, however much came before")              \
   X(body_rate_min, 240, "bytes/s", 408, "a body that drips in")                                                 \
+  X(body_unused_ms, 30'000, "ms", 0, "a handler that has answered and uses no more of the body it reads")       \
+  X(half_closed_ms, 60'000, "ms", 0, "a tunnel that we have ended and whose peer neither sends nor ends")       \
   X(write_stall_ms, 30'000, "ms", 0, "a client that does not read its answer")                                  \
   X(write_rate_min, 240, "bytes/s", 0, "a client that reads its answer drop by drop")                           \
   X(handler_ms, 30'000, "ms", 503, "a handler that never answers (streams excepted)")                           \

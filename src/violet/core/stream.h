@@ -25,6 +25,10 @@
 //   returns.
 //   6. on_close(why): ErrorKind::None when both directions ended well, otherwise the reason.
 //
+//   7. A tunnel (see start()) is two byte streams that end apart: on_end() says that the peer has ended its direction,
+//      while ours goes on until its source answers End; after that bytes still come up until the peer's own end.
+//      on_close follows when both have ended.
+//
 // One thread, the loop's.
 
 #include "violet/base/address.h"

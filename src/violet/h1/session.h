@@ -11,6 +11,7 @@
 //           Head --(Done, length)--> Length --(last byte)--> Head
 //           Head --(Done, chunked)--> ChunkLine <--> ChunkData/ChunkEnd; ChunkLine --(size 0)--> Trailers --> Head
 //           Head --(Upgrade or CONNECT)--> Undecided --(start 101 or 2xx)--> Raw, --(start other)--> Head
+//           Raw  --(end of stream: on_end)--> Closed
 //           any  --(malformed, close announced, end of stream)--> Closed: what comes is read away
 //
 // What a session costs while idle is asserted in tests: it holds no block, no exchange, no output.
@@ -94,7 +95,10 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
  private:
   friend class Stream;
   enum class Input : std::uint8_t { Head, Length, ChunkLine, ChunkData, ChunkEnd, Trailers, Undecided, Raw, Closed };
-  enum class Phase : std::uint8_t { New, Idle, Head, Body, Busy, Lingering };
+  // What is waited for, and so which time runs: New, Idle and Head for a request; Body for the rest of one; Unused for
+  // a handler that has answered to use what was read of one; HalfClosed for the peer's end of a tunnel; Busy for none
+  // of these; Lingering for the peer's end of the connection.
+  enum class Phase : std::uint8_t { New, Idle, Head, Body, Unused, HalfClosed, Busy, Lingering };
 
   // A view on received bytes and what keeps them.
   struct Bytes {
@@ -123,6 +127,8 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void resume_input();
   void keep_rest(const Bytes& bytes);
   void on_end_of_stream() noexcept;
+  void end_tunnel_input(Stream& tunnel) noexcept;
+  [[nodiscard]] bool can_body_complete() const noexcept;
   [[nodiscard]] bool has_room_for_request() const noexcept;
   [[nodiscard]] bool has_partial_head() const noexcept;
   [[nodiscard]] bool wants_to_read() const noexcept;
@@ -139,6 +145,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void send_chain(Stream& stream, Chain& chain);
   void end_answer(Stream& stream);
   void cut_body(Stream& stream);
+  void take_early(Stream& stream);
   void advance();
   void retire(Stream& stream, Error why = {}) noexcept;
   void reset(Stream& stream, Error why);
@@ -151,12 +158,15 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void on_turn_end() noexcept;
   void close_gently() noexcept;
   void fail(Error why) noexcept;
+  [[nodiscard]] bool would_close_look_whole() const noexcept;
 
   // --- time, in session_read.cc
+  [[nodiscard]] Phase next_phase() const noexcept;
   void enter(Phase phase) noexcept;
   void arm() noexcept;
   void on_timer() noexcept;
   void time_out_read() noexcept;
+  void note_credit(std::size_t n) noexcept;
 
   [[nodiscard]] const Limits& limits() const noexcept { return shared_.site.limits; }
   [[nodiscard]] std::uint64_t now() const noexcept { return shared_.site.loop.now_ms(); }
@@ -174,9 +184,11 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   bool is_closing_ = false;  // no further request is taken; closes after the last answer
   bool is_closed_ = false;   // abort() was called, streams will hear
   bool is_write_blocked_ = false;
-  bool wants_linger_ = false;  // the client may still be sending: close so that it can read the answer first
-  bool wants_turn_ = false;    // a source has more than one turn may send
-  bool is_peer_done_ = false;  // end of stream was read
+  bool wants_linger_ = false;   // the client may still be sending: close so that it can read the answer first
+  bool wants_turn_ = false;     // a source has more than one turn may send
+  bool is_peer_done_ = false;   // end of stream was read
+  bool ends_output_ = false;    // our direction of a tunnel has ended: FIN follows what is queued
+  bool ends_unframed_ = false;  // an answer is under way whose end is the connection's end (HTTP/1.0)
   Error why_;
 
   SectionMemo::Hint section_hint_;

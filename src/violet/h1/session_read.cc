@@ -55,8 +55,27 @@ void Session::on_writable() noexcept {
 
 void Session::on_peer_closed() noexcept {
   if (is_closed_ || is_peer_done_) return;
-  // A peer that closed while we keep it waiting may have left bytes to read; otherwise it is gone.
-  if (receiving_ == nullptr && !is_paused_) on_end_of_stream();
+  // A peer that closed while we keep it waiting may have left bytes to read, which are not lost. It is gone when they
+  // cannot complete what it has begun.
+  const bool has_more_to_say = is_paused_ || (receiving_ != nullptr && (receiving_->is_raw_ || can_body_complete()));
+  if (!has_more_to_say) on_end_of_stream();
+}
+
+// Whether the bytes that have arrived may hold the rest of the body; of a chunked one the least there can be.
+bool Session::can_body_complete() const noexcept {
+  constexpr std::uint64_t kCrlf = 2;
+  constexpr std::uint64_t kLastChunk = 5;
+  std::uint64_t needed = 0;
+  switch (input_) {
+    case Input::Length: needed = body_left_; break;
+    case Input::ChunkData: needed = body_left_ + kCrlf + kLastChunk; break;
+    case Input::ChunkEnd: needed = kCrlf + kLastChunk; break;
+    case Input::ChunkLine: needed = kLastChunk; break;
+    case Input::Trailers: needed = kCrlf; break;
+    default: break;
+  }
+  const std::uint64_t kept = partial_end_ - partial_begin_;
+  return kept >= needed || transport_->unread_bytes_max() >= needed - kept;
 }
 
 void Session::on_broken() noexcept { abort(Error(ErrorKind::Closed)); }
@@ -259,7 +278,9 @@ void Session::accept(Stream& stream) {
 bool Session::process_body(Bytes& bytes) {
   Stream& stream = *receiving_;
   std::size_t size = bytes.size();
-  if (input_ != Input::Raw) {
+  if (input_ == Input::Raw) {
+    reading_.moved(size, now(), 0, limits().half_closed_ms);
+  } else {
     if (size > body_left_) size = static_cast<std::size_t>(body_left_);
     body_left_ -= size;
     reading_.moved(size, now(), limits().body_rate_min, limits().body_stall_ms);
@@ -395,7 +416,11 @@ void Session::on_end_of_stream() noexcept {
   // A client that closed waits for no answer that has not begun; those that are under way are finished for clients that
   // have closed only their sending side.
   Stream* gone = first();
-  while (gone != nullptr && gone->is_started_ && gone->is_received_ && !gone->is_raw_) gone = streams_.next(*gone);
+  while (gone != nullptr && gone->is_started_ && gone->is_received_) gone = streams_.next(*gone);
+  if (gone != nullptr && gone->is_raw_ && !gone->reset_why_) {
+    end_tunnel_input(*gone);
+    return;
+  }
   if (gone != nullptr && streams_.is_front(*gone) && output_ == nullptr) {
     abort(Error(ErrorKind::Closed));
     return;
@@ -410,7 +435,29 @@ void Session::on_end_of_stream() noexcept {
   settle();
 }
 
+// The peer has ended its direction of a tunnel; ours goes on until its own end.
+void Session::end_tunnel_input(Stream& tunnel) noexcept {
+  receiving_ = nullptr;
+  input_ = Input::Closed;
+  reading_.end();
+  is_closing_ = true;
+  tunnel.is_received_ = true;
+  tunnel.receiver_->on_end(nullptr);
+  settle();
+}
+
 // --- time
+
+Session::Phase Session::next_phase() const noexcept {
+  // A client that still reads an answer is not idle.
+  if (streams_.is_empty() && output_ == nullptr) return has_partial_head() ? Phase::Head : Phase::Idle;
+  if (receiving_ == nullptr) return Phase::Busy;
+  if (receiving_->is_answered_ && streams_.is_front(*receiving_)) {
+    if (!wants_to_read()) return Phase::Unused;
+    if (receiving_->is_raw_) return Phase::HalfClosed;
+  }
+  return receiving_->is_raw_ ? Phase::Busy : Phase::Body;
+}
 
 void Session::enter(Phase phase) noexcept {
   const bool is_same = phase == phase_;
@@ -428,6 +475,12 @@ void Session::enter(Phase phase) noexcept {
       } else if (!is_same || !reading_.is_running()) {
         reading_.begin(now(), limits().body_grace_ms);
       }
+      break;
+    case Phase::Unused:
+      if (!is_same) reading_.begin(now(), limits().body_unused_ms);
+      break;
+    case Phase::HalfClosed:
+      if (!is_same) reading_.begin(now(), limits().half_closed_ms);
       break;
     case Phase::Busy: reading_.end(); break;
     case Phase::Lingering:
@@ -481,8 +534,25 @@ void Session::time_out_read() noexcept {
       ++shared_.site.counters.timeouts;
       refuse_body(timeout_of(LimitId::body_rate_min, 408));
       break;
+    case Phase::Unused: {
+      ++shared_.site.counters.timeouts;
+      // The client has its answer, and time to read it.
+      Stream& stream = *receiving_;
+      cut_body(stream);
+      retire(stream, timeout_of(LimitId::body_unused_ms, 0));
+      break;
+    }
+    case Phase::HalfClosed:
+      ++shared_.site.counters.timeouts;
+      abort(timeout_of(LimitId::half_closed_ms, 0));
+      return;
   }
   settle();
+}
+
+// A handler that has answered uses what it was given, if slowly.
+void Session::note_credit(std::size_t n) noexcept {
+  if (phase_ == Phase::Unused) reading_.moved(n, now(), 0, limits().body_unused_ms);
 }
 
 }  // namespace violet::h1

@@ -40,6 +40,7 @@ void Stream::credit(std::size_t n) {
   VIOLET_ASSERT(n <= owed_bytes_);
   const bool was_full = owed_bytes_ >= session_->limits().receive_bytes_max;
   owed_bytes_ -= std::min(n, owed_bytes_);
+  session_->note_credit(n);
   if (was_full && owed_bytes_ < session_->limits().receive_bytes_max) session_->later();
 }
 
@@ -170,6 +171,7 @@ void Session::begin_answer(Stream& stream, const http::Head& head, Body& body) {
     stream.answer_ = frame_answer(stream, head, body);
     if (stream.answer_.closes) {
       is_closing_ = true;
+      ends_unframed_ = ends_unframed_ || (stream.answer_.kind == Kind::Close && !stream.is_head_request_);
       // A client that did not ask for the close may have sent more already; closing at once would reset the connection
       // and could destroy the answer on its way (RFC 9112 §9.6).
       wants_linger_ = wants_linger_ || stream.framing_.keeps_alive;
@@ -198,7 +200,7 @@ void Session::begin_answer(Stream& stream, const http::Head& head, Body& body) {
     end_answer(stream);
   } else if (body.source() == nullptr && is_first) {
     if (!chain.is_empty()) send_chain(stream, chain);
-    if (!stream.is_raw_) end_answer(stream);
+    end_answer(stream);
   } else {
     chain.make_owned();
     stream.source_left_ = body.length().value_or(0) - chain.size();
@@ -226,17 +228,19 @@ void Session::pump(Stream& stream) {
     if (!is_closed_ && !is_write_blocked_) abort(stream.reset_why_);
     return;
   }
-  if (stream.early_ != nullptr) {
-    stream.early_->move_to(output());
-    shared_.give_output(*std::exchange(stream.early_, nullptr));
-  }
-  if (stream.is_answered_ || !stream.is_started_) return;
+  if (!stream.is_started_) return;
   if (!stream.body_.chain().is_empty()) send_chain(stream, stream.body_.chain());
   if (stream.body_.source() != nullptr) {
     pull(stream);
-  } else if (!stream.is_raw_) {
+  } else {
     end_answer(stream);
   }
+}
+
+// Heads that were written before it was this stream's turn.
+void Session::take_early(Stream& stream) {
+  stream.early_->move_to(output());
+  shared_.give_output(*std::exchange(stream.early_, nullptr));
 }
 
 // Asks the source while there is room (and while this turn may).
@@ -283,11 +287,8 @@ void Session::send_chain(Stream& stream, Chain& chain) {
 
 void Session::end_answer(Stream& stream) {
   if (stream.is_raw_) {
-    // Our direction of a tunnel has ended; the other goes on until its own end.
-    is_closing_ = true;
-    stream.is_answered_ = stream.is_received_ = true;
-    receiving_ = nullptr;
-    input_ = Input::Closed;
+    // The other direction goes on until its own end.
+    stream.is_answered_ = is_closing_ = ends_output_ = true;
     return;
   }
   if (stream.answer_.kind == Kind::Chunked && streams_.is_front(stream) && !stream.is_head_request_) {
@@ -311,9 +312,9 @@ void Session::cut_body(Stream& stream) {
 void Session::advance() {
   while (Stream* stream = first()) {
     if (is_closed_) return;
+    if (stream->early_ != nullptr && !stream->reset_why_) take_early(*stream);
     if (!stream->is_answered_ && !is_write_blocked_) pump(*stream);
     if (is_closed_ || !stream->is_done()) return;
-    if (stream->early_ != nullptr) pump(*stream);
     const bool is_final = stream->answer_.closes;
     retire(*stream);
     if (is_final && !streams_.is_empty()) {
@@ -389,6 +390,10 @@ void Session::settle() noexcept {
     resume_input();
   }
   if (!is_closed_) flush();
+  if (ends_output_ && output_ == nullptr && !is_closed_) {
+    ends_output_ = false;
+    transport_->shutdown();
+  }
   is_in_turn_ = false;
   if (is_closed_) {
     later();
@@ -398,14 +403,7 @@ void Session::settle() noexcept {
     close_gently();
     return;
   }
-  if (phase_ != Phase::Lingering) {
-    // A client that still reads an answer is not idle.
-    if (!streams_.is_empty() || output_ != nullptr) {
-      enter(receiving_ != nullptr && !receiving_->is_raw_ ? Phase::Body : Phase::Busy);
-    } else {
-      enter(has_partial_head() ? Phase::Head : Phase::Idle);
-    }
-  }
+  if (phase_ != Phase::Lingering) enter(next_phase());
   transport_->want(wants_to_read(), is_write_blocked_ || wants_turn_);
   arm();
 }
@@ -423,10 +421,17 @@ void Session::on_turn_end() noexcept {
 
 void Session::drain() noexcept {
   if (is_closed_) return;
+  // A request that came in time is still answered.
+  if (phase_ == Phase::New || phase_ == Phase::Idle) on_readable();
+  if (is_closed_) return;
   is_closing_ = true;
   if (streams_.is_empty() && output_ == nullptr) {
-    abort({});
+    if (phase_ != Phase::Lingering) abort({});
+    return;
   }
+  // An answer that was framed before now says nothing of the close, and the next request may be on its way: what is
+  // under way must not be lost to a reset (RFC 9112 §9.6).
+  wants_linger_ = true;
 }
 
 // All answers have left. A client that is still sending would lose them to a reset, so it may go on for a while.
@@ -448,6 +453,11 @@ void Session::fail(Error why) noexcept {
   abort(why);
 }
 
+// To the client of an answer that ends with the connection, a FIN in the middle would look like its end.
+bool Session::would_close_look_whole() const noexcept {
+  return ends_unframed_ && (output_ != nullptr || !streams_.is_empty());
+}
+
 void Session::abort(Error why) noexcept {
   if (is_closed_) return;
   is_closed_ = true;
@@ -456,8 +466,13 @@ void Session::abort(Error why) noexcept {
   reading_.end();
   writing_.end();
   partial_ = {};
+  net::Transport& transport = *std::exchange(transport_, nullptr);
+  if (would_close_look_whole()) {
+    transport.close_by_reset();
+  } else {
+    transport.close();
+  }
   if (output_ != nullptr) shared_.give_output(*std::exchange(output_, nullptr));
-  std::exchange(transport_, nullptr)->close();
   shared_.site.loop.defer(turn_end_);
 }
 
