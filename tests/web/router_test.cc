@@ -186,6 +186,34 @@ TEST(Middleware, AnsweredStopsTheRest) {
   EXPECT_EQ(log, "first stop never<403 stop<403 first<403 ");
 }
 
+TEST(Middleware, EachIsNamedByItsOwnLine) {
+  struct Missing {};
+  const auto needs = [](Missing&) {};
+  Router router;
+  Group group = router.group("/g");
+  const auto line = static_cast<std::size_t>(std::source_location::current().line());
+  router.use(needs);
+  group.use(
+      needs,  // one a line
+      [] {},  //
+      needs);
+  const auto errors = router.freeze();
+  ASSERT_EQ(errors.size(), 3u);
+  EXPECT_NE(errors[0].find("router_test.cc:" + std::to_string(line + 1) + ":"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[1].find("router_test.cc:" + std::to_string(line + 3) + ":"), std::string::npos) << errors[1];
+  EXPECT_NE(errors[2].find("router_test.cc:" + std::to_string(line + 5) + ":"), std::string::npos) << errors[2];
+}
+
+TEST(Middleware, OneUseTakesUpToEight) {
+  FakeServer server;
+  std::string log;
+  const auto say = [&log](char c) { return [&log, c] { log += c; }; };
+  server.router.use(say('1'), say('2'), say('3'), say('4'), say('5'), say('6'), say('7'), say('8'));
+  server.router.get("/", [] { return ""; });
+  EXPECT_EQ(server.get("/").status, 200);
+  EXPECT_EQ(log, "12345678");
+}
+
 TEST(Middleware, CallablesTakeWhatHandlersTake) {
   FakeServer server;
   struct Secret {

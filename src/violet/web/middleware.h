@@ -24,6 +24,8 @@
 #include "violet/web/handler.h"
 
 #include <cstdint>
+#include <memory>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -49,6 +51,7 @@ class Middleware : public ReplyHook {
   bool has_request_hook = false;
   bool has_reply_hook = false;
   bool waits = false;
+  std::source_location where;  // what named it in use()
 };
 
 // What a hook returned, as a Verdict; answers where it says so.
@@ -224,6 +227,23 @@ Middleware* make_middleware(M&& object) {
     return nullptr;
   }
 }
+
+// What use() was given, with its own line of the source; or nothing.
+class Used {
+ public:
+  Used() noexcept = default;
+  template <class M>
+    requires(!std::is_same_v<std::remove_cvref_t<M>, Used>)
+  Used(M&& middleware,  // NOLINT(google-explicit-constructor)
+       const std::source_location& where = std::source_location::current())
+      : middleware_(make_middleware(std::forward<M>(middleware))) {
+    if (middleware_ != nullptr) middleware_->where = where;
+  }
+  [[nodiscard]] std::unique_ptr<Middleware> take() noexcept { return std::move(middleware_); }
+
+ private:
+  std::unique_ptr<Middleware> middleware_;
+};
 
 }  // namespace web
 }  // namespace violet

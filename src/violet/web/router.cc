@@ -94,7 +94,12 @@ Route& Routes::add(http::Method method, bool any, std::string_view pattern, web:
 Group Routes::group(std::string_view prefix, web::Where where) {
   return Group(scope_->registry->add_scope(*scope_, prefix, where));
 }
-void Routes::add_middleware(web::Middleware* middleware) { scope_->middleware.emplace_back(middleware); }
+void Routes::use(web::Used first, web::Used second, web::Used third, web::Used fourth, web::Used fifth, web::Used sixth,
+                 web::Used seventh, web::Used eighth) {
+  for (web::Used* used : {&first, &second, &third, &fourth, &fifth, &sixth, &seventh, &eighth}) {
+    if (auto middleware = used->take(); middleware != nullptr) scope_->middleware.push_back(std::move(middleware));
+  }
+}
 
 Router::Router() : Router(new web::Registry) {}
 Router::Router(web::Registry* registry) : Routes(registry->root()), registry_(registry) {}

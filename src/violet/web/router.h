@@ -104,11 +104,9 @@ class Routes {
   // own.
   [[nodiscard]] Group group(std::string_view prefix, web::Where where = web::Where::current());
 
-  // Middleware for all routes of this group and the groups inside; see web/middleware.h.
-  template <class... M>
-  void use(M&&... middleware) {
-    (add_middleware(web::make_middleware(std::forward<M>(middleware))), ...);
-  }
+  // Middleware for all routes of this group and the groups inside, one to eight; see web/middleware.h.
+  void use(web::Used first, web::Used second = {}, web::Used third = {}, web::Used fourth = {}, web::Used fifth = {},
+           web::Used sixth = {}, web::Used seventh = {}, web::Used eighth = {});
 
  protected:
   explicit Routes(web::Scope& scope) noexcept : scope_(&scope) {}
@@ -116,7 +114,6 @@ class Routes {
  private:
   friend class Group;
   Route& add(http::Method method, bool any, std::string_view pattern, web::Handler* handler, const web::Where& where);
-  void add_middleware(web::Middleware* middleware);
 
   web::Scope* scope_;
 };

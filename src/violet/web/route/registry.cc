@@ -162,8 +162,10 @@ void Registry::bind_middleware(Scope& scope, std::vector<std::string>& errors) c
   if (auto pattern = Pattern::parse(scope.prefix)) names = pattern->names();
   const std::vector<std::string_view> views = views_of(names);
   const std::string what = scope.outer == nullptr ? "middleware" : "middleware of group " + scope.prefix;
-  Binding binding{providers_, views, errors, what, scope.where};
-  for (const auto& middleware : scope.middleware) middleware->bind(binding);
+  for (const auto& middleware : scope.middleware) {
+    Binding binding{providers_, views, errors, what, middleware->where};
+    middleware->bind(binding);
+  }
 }
 
 Hooks Registry::flatten(const Scope& scope) {
