@@ -300,7 +300,6 @@ TEST(H1Parser, ReadsContentLength) {
   };
   EXPECT_EQ(length("0").framing.content_length, 0u);
   EXPECT_FALSE(length("0").framing.has_body());
-  EXPECT_TRUE(length("0").framing.has_length);
   EXPECT_EQ(length("42").framing.content_length, 42u);
   EXPECT_EQ(length("0042").framing.content_length, 42u);
   EXPECT_EQ(length("9999999999999999999").framing.content_length, 9999999999999999999u);

@@ -24,9 +24,8 @@ struct Parsing {
   [[nodiscard]] std::string dump() const {
     std::string text = std::to_string(static_cast<int>(parsed.verdict)) + " " + std::to_string(parsed.status) + " " +
                        std::string(head.target) + " " + std::string(head.authority) + " " +
-                       std::to_string(framing.content_length) + (framing.has_length ? "L" : "") +
-                       (framing.is_chunked ? "C" : "") + (framing.keeps_alive ? "K" : "") +
-                       (framing.wants_upgrade ? "U" : "") + "\n";
+                       std::to_string(framing.content_length) + (framing.is_chunked ? "C" : "") +
+                       (framing.keeps_alive ? "K" : "") + (framing.wants_upgrade ? "U" : "") + "\n";
     for (const http::Field& field : head.fields) {
       text.append(field.name).append("=").append(field.value).append("#");
       text.append(std::to_string(static_cast<int>(field.id))).append("\n");

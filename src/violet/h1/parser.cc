@@ -229,11 +229,10 @@ std::uint16_t finish_head(http::Head& head, const Control& control, Framing& fra
   if (control.seen == Control::kHost && !is_http10) [[likely]]
     return 0;
 
-  framing.has_length = control.has(Control::kLength);
   framing.content_length = control.length;
   if (control.has(Control::kCoding)) {
     const Codings& codings = control.codings;
-    if (is_http10 || framing.has_length || !codings.ends_chunked || codings.chunked_count != 1) return 400;
+    if (is_http10 || control.has(Control::kLength) || !codings.ends_chunked || codings.chunked_count != 1) return 400;
     if (codings.count > 1) return 501;
     framing.is_chunked = true;
   }

@@ -28,7 +28,6 @@ enum class Verdict : std::uint8_t {
 // How the body of a request is framed, and what its head says about the connection.
 struct Framing {
   std::uint64_t content_length = 0;
-  bool has_length = false;
   bool is_chunked = false;
   bool keeps_alive = true;     // by version and Connection
   bool wants_upgrade = false;  // Upgrade and Connection: upgrade
