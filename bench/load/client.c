@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,39 @@
 #ifndef IP_BIND_ADDRESS_NO_PORT
 #define IP_BIND_ADDRESS_NO_PORT 24
 #endif
+
+static int read_value(const char* text, const Option* option) {
+  char* after = NULL;
+  errno = 0;
+  switch (option->kind) {
+    case kOptionCount: {
+      const unsigned long value = strtoul(text, &after, 10);
+      if (value > UINT_MAX) return 0;
+      *(unsigned*)option->value = (unsigned)value;
+      break;
+    }
+    case kOptionSize: *(uint64_t*)option->value = strtoull(text, &after, 10); break;
+    case kOptionReal: *(double*)option->value = strtod(text, &after); break;
+    case kOptionText: *(const char**)option->value = text; return 1;
+  }
+  return errno == 0 && after != text && *after == 0 && *text != '-';
+}
+
+void print_usage(const char* usage) {
+  fprintf(stderr, "usage: %s\n", usage);
+  exit(2);
+}
+
+const char* read_options(int argc, char** argv, const Option* options, size_t count, const char* usage) {
+  int at = 1;
+  for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
+    size_t i = 0;
+    while (i < count && (argv[at][1] != options[i].letter || argv[at][2] != 0)) ++i;
+    if (i == count || !read_value(argv[at + 1], &options[i])) break;
+  }
+  if (at + 1 != argc || argv[at][0] == '-') print_usage(usage);
+  return argv[at];
+}
 
 void url_parse(const char* text, Url* url) {
   char host[64];

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the load programs share: addresses, clocks, connections from several loopback addresses, and a reader of
+// What the load programs share: their command lines, addresses, clocks, connections from several loopback addresses, and a reader of
 // answers that believes nothing but complete responses with a Content-Length.
 
 #include <netinet/in.h>
@@ -10,6 +10,24 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// An option of a command line: "-c 64" is {'c', kOptionCount, &connections}.
+typedef enum {
+  kOptionCount,  // unsigned
+  kOptionSize,   // uint64_t
+  kOptionReal,   // double
+  kOptionText,   // const char*
+} OptionKind;
+typedef struct {
+  char letter;
+  OptionKind kind;
+  void* value;
+} Option;
+
+// Reads the options and returns the last argument, a URL. Prints `usage` and exits with 2 when the command line is
+// anything else; print_usage() does the same for values that make no sense.
+const char* read_options(int argc, char** argv, const Option* options, size_t count, const char* usage);
+void print_usage(const char* usage) __attribute__((noreturn));
 
 typedef struct {
   struct sockaddr_in address;

@@ -92,23 +92,16 @@ static void print(const Load* load, unsigned connections, double seconds) {
 int main(int argc, char** argv) {
   unsigned wanted = 1000, delay_ms = 10, addresses = 8;
   double rate = 10000, seconds = 5;
-  for (int option; (option = getopt(argc, argv, "c:m:r:s:a:")) != -1;) {
-    switch (option) {
-      case 'c': wanted = (unsigned)atoi(optarg); break;
-      case 'm': delay_ms = (unsigned)atoi(optarg); break;
-      case 'r': rate = atof(optarg); break;
-      case 's': seconds = atof(optarg); break;
-      case 'a': addresses = (unsigned)atoi(optarg); break;
-      default: return 2;
-    }
-  }
-  if (optind + 1 != argc || wanted == 0 || addresses == 0 || addresses > 250 || rate < 0) {
-    fprintf(stderr, "usage: delay_load [-c CONNECTIONS] [-m MS] [-r RATE] [-s SECONDS] [-a ADDRESSES] URL\n");
-    return 2;
-  }
+  const Option options[] = {{'c', kOptionCount, &wanted},
+                            {'m', kOptionCount, &delay_ms},
+                            {'r', kOptionReal, &rate},
+                            {'s', kOptionReal, &seconds},
+                            {'a', kOptionCount, &addresses}};
+  const char* usage = "delay_load [-c CONNECTIONS] [-m MS] [-r RATE] [-s SECONDS] [-a ADDRESSES] URL";
   Url url;
+  url_parse(read_options(argc, argv, options, sizeof options / sizeof *options, usage), &url);
+  if (wanted == 0 || addresses == 0 || addresses > 250 || rate < 0) print_usage(usage);
   Load load = {.delay_us = delay_ms * 1000u};
-  url_parse(argv[optind], &url);
   snprintf(load.body, sizeof load.body, "%u", delay_ms);
   load.request_bytes = format_get(&url, load.request, sizeof load.request);
   load.slots = calloc(kSlots, sizeof *load.slots);

@@ -58,17 +58,12 @@ static void close_all(void) {
 
 int main(int argc, char** argv) {
   unsigned addresses = 8;
-  for (int option; (option = getopt(argc, argv, "a:")) != -1;) {
-    if (option != 'a') return 2;
-    addresses = (unsigned)atoi(optarg);
-  }
-  if (optind + 1 != argc || addresses == 0 || addresses > 250) {
-    fprintf(stderr, "usage: hold_load [-a ADDRESSES] URL\n");
-    return 2;
-  }
+  const Option options[] = {{'a', kOptionCount, &addresses}};
+  const char* usage = "hold_load [-a ADDRESSES] URL";
   Url url;
+  url_parse(read_options(argc, argv, options, 1, usage), &url);
+  if (addresses == 0 || addresses > 250) print_usage(usage);
   char request[1024];
-  url_parse(argv[optind], &url);
   const size_t bytes = format_get(&url, request, sizeof request);
   raise_limits();
   descriptors = calloc(kConnectionsMax, sizeof *descriptors);

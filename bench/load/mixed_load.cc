@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -361,26 +362,20 @@ void print_json(double seconds) {
 
 int main(int argc, char** argv) {
   double seconds = 60, interval = 10;
-  int scale = 1;
+  unsigned scale = 1;
   std::uint64_t seed = 1;
-  for (int option; (option = getopt(argc, argv, "s:i:x:r:")) != -1;) {
-    switch (option) {
-      case 's': seconds = std::atof(optarg); break;
-      case 'i': interval = std::atof(optarg); break;
-      case 'x': scale = std::atoi(optarg); break;
-      case 'r': seed = std::strtoull(optarg, nullptr, 10); break;
-      default: return 2;
-    }
-  }
-  if (optind + 1 != argc || interval <= 0 || scale <= 0) {
-    std::fprintf(stderr, "usage: mixed_load [-s SECONDS] [-i INTERVAL] [-x SCALE] [-r SEED] http://ADDRESS:PORT\n");
-    return 2;
-  }
-  url_parse(argv[optind], &server);
+  const Option options[] = {{'s', kOptionReal, &seconds},
+                            {'i', kOptionReal, &interval},
+                            {'x', kOptionCount, &scale},
+                            {'r', kOptionSize, &seed}};
+  const char* usage = "mixed_load [-s SECONDS] [-i INTERVAL] [-x SCALE] [-r SEED] http://ADDRESS:PORT";
+  url_parse(read_options(argc, argv, options, std::size(options), usage), &server);
+  if (interval <= 0 || scale == 0) print_usage(usage);
   raise_limits();
   std::vector<std::thread> threads;
   for (Kind& kind : kinds) {
-    for (int i = 0; i < kind.clients * scale; ++i) threads.emplace_back(run_client, std::ref(kind), seed++);
+    for (unsigned i = 0; i < static_cast<unsigned>(kind.clients) * scale; ++i)
+      threads.emplace_back(run_client, std::ref(kind), seed++);
   }
   const std::uint64_t began = clock_us();
   const auto elapsed = [began] { return static_cast<double>(clock_us() - began) / 1e6; };

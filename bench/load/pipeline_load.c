@@ -84,27 +84,22 @@ int main(int argc, char** argv) {
   double seconds = 3;
   uint64_t requests = 0;
   Load load = {.depth = 16};
-  for (int option; (option = getopt(argc, argv, "c:d:s:n:b:")) != -1;) {
-    switch (option) {
-      case 'c': count = (unsigned)atoi(optarg); break;
-      case 'd': load.depth = (unsigned)atoi(optarg); break;
-      case 's': seconds = atof(optarg); break;
-      case 'n': requests = strtoull(optarg, NULL, 10); break;
-      case 'b':
-        load.body_bytes = strlen(optarg);
-        if (load.body_bytes > sizeof load.body) return 2;
-        memcpy(load.body, optarg, load.body_bytes);
-        load.has_body = 1;
-        break;
-      default: return 2;
-    }
-  }
-  if (optind + 1 != argc || count == 0 || load.depth == 0 || load.depth > kDepthMax) {
-    fprintf(stderr, "usage: pipeline_load [-c CONNECTIONS] [-d DEPTH] [-s SECONDS] [-n REQUESTS] [-b BODY] URL\n");
-    return 2;
-  }
+  const char* body = NULL;
+  const Option options[] = {{'c', kOptionCount, &count},
+                            {'d', kOptionCount, &load.depth},
+                            {'s', kOptionReal, &seconds},
+                            {'n', kOptionSize, &requests},
+                            {'b', kOptionText, &body}};
+  const char* usage = "pipeline_load [-c CONNECTIONS] [-d DEPTH] [-s SECONDS] [-n REQUESTS] [-b BODY] URL";
   Url url;
-  url_parse(argv[optind], &url);
+  url_parse(read_options(argc, argv, options, sizeof options / sizeof *options, usage), &url);
+  if (count == 0 || load.depth == 0 || load.depth > kDepthMax) print_usage(usage);
+  if (body != NULL) {
+    load.body_bytes = strlen(body);
+    if (load.body_bytes > sizeof load.body) print_usage(usage);
+    memcpy(load.body, body, load.body_bytes);
+    load.has_body = 1;
+  }
   raise_limits();
   prepare_batch(&load, &url);
 

@@ -1,8 +1,6 @@
 #pragma once
 
 // run_task(loop, task): steps the loop until the task has ended and gives its value, or throws what it threw.
-//
-// Counted allocations: allocation_count() is the number of calls of operator new in this process so far.
 
 #include "violet/event/loop.h"
 #include "violet/event/task.h"
@@ -24,7 +22,5 @@ T run_task(Loop& loop, Task<T> task) {
   if (!end->has_value()) throw end->error();
   if constexpr (!std::is_void_v<T>) return std::move(end->value());
 }
-
-std::size_t allocation_count() noexcept;
 
 }  // namespace violet

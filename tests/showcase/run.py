@@ -8,19 +8,31 @@ SIGINT lets an open request finish and ends the program with status 0.
 
 import http.client
 import json
-import os
+import pathlib
 import re
-import select
 import signal
 import socket
-import subprocess
 import sys
 import time
 
-START_SECONDS_MAX = 10  # a tenth of one in practice; sanitizers and busy machines get more
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+
+from server_process import ServerProcess, check_command_line  # noqa: E402
+
 ANSWER_SECONDS_MAX = 20
 ROW = re.compile(r"^  (GET|POST|DELETE) +http://127\.0\.0\.1:(\d+)(\S+)  ", re.MULTILINE)
 MIB = 1 << 20
+TABLE_END = re.compile(rb"Ctrl-C")
+# Wrong flags are refused before anything is opened.
+COMMAND_LINES = (
+    (["--help"], 0),
+    (["--port"], 2),
+    (["--port", "70000"], 2),
+    (["--loops", "0"], 2),
+    (["x"], 2),
+    (["--listen", "ftp://x"], 1),
+)
 
 
 def fail(message):
@@ -30,29 +42,6 @@ def fail(message):
 def expect(what, found, wanted):
     if found != wanted:
         fail(f"{what}: {found!r}, expected {wanted!r}")
-
-
-def check_command_line(program):
-    """Wrong flags are refused before anything is opened."""
-    cases = ((["--help"], 0), (["--port"], 2), (["--port", "70000"], 2), (["--loops", "0"], 2), (["x"], 2))
-    for flags, wanted in (*cases, (["--listen", "ftp://x"], 1)):
-        done = subprocess.run([program, *flags], capture_output=True, timeout=START_SECONDS_MAX, check=False)
-        expect(f"status of {flags}", done.returncode, wanted)
-
-
-def read_table(process):
-    """What the program prints, up to its last line."""
-    printed = b""
-    deadline = time.monotonic() + START_SECONDS_MAX
-    while (left := deadline - time.monotonic()) > 0 and b"Ctrl-C" not in printed:
-        if select.select([process.stdout], [], [], left)[0]:
-            data = os.read(process.stdout.fileno(), 65536)
-            if not data:
-                break
-            printed += data
-    if b"Ctrl-C" not in printed:
-        fail(f"no table within {START_SECONDS_MAX} s, status {process.poll()}: {printed!r}")
-    return printed.decode()
 
 
 class Client:
@@ -195,35 +184,30 @@ def check_page(client):
     expect("limits", [limit["value"] for limit in limits if limit["name"] == "header_ms"], [10_000])
 
 
-def check_end(client, process):
+def check_end(client, server):
     """SIGINT: the open request is answered, then the program ends."""
     connection = client.connect()
     connection.request("GET", "/slow?ms=500")
     client.wait_for("waiting", 1)
-    process.send_signal(signal.SIGINT)
+    server.send_signal(signal.SIGINT)
     response = connection.getresponse()
     expect("request while draining", (response.status, response.read()), (200, b"waited 500 ms\n"))
-    expect("status at the end", process.wait(ANSWER_SECONDS_MAX), 0)
+    expect("status at the end", server.wait(), 0)
 
 
 def main():
     program = sys.argv[1]
-    check_command_line(program)
-    process = subprocess.Popen([program, "--port", "0", "--loops", "2"], stdout=subprocess.PIPE)
-    try:
-        rows = ROW.findall(read_table(process))
+    check_command_line(program, COMMAND_LINES, fail)
+    with ServerProcess([program, "--port", "0", "--loops", "2"], TABLE_END) as server:
+        rows = ROW.findall(server.printed.decode())
         if len(rows) < 10:
             fail(f"only {len(rows)} rows in the table")
         client = Client(int(rows[0][1]))
         check_table(client, rows)
         for check in (check_page, check_answers, check_upload, check_stream, check_leaving, check_counters):
             check(client)
-        check_end(client, process)
+        check_end(client, server)
         return 0
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
 
 
 if __name__ == "__main__":

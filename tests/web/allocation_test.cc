@@ -1,8 +1,8 @@
 // What a request takes from the heap once everything is warm: nothing.
 
+#include "tests/support/counting_new.h"
 #include "tests/web/fake_wire.h"
 #include "violet/event/wait.h"
-#include "violet/memory/pool.h"
 #include "violet/web/input/body.h"
 #include "violet/web/input/fields.h"
 #include "violet/web/input/path.h"
@@ -21,8 +21,7 @@ struct Sum {
 class Allocation : public testing::Test {
  protected:
   void SetUp() override {
-    if (!counts_allocations()) GTEST_SKIP() << "operator new cannot be counted here";
-    if (!kPoolsKeep) GTEST_SKIP() << "pools keep nothing under AddressSanitizer";
+    if (!test::kCountsAllocations) GTEST_SKIP() << "allocations are not counted under sanitizers";
   }
 
   // Allocations of one warm request, sent ten times; the body is in a buffer made before.
@@ -32,7 +31,7 @@ class Allocation : public testing::Test {
     StringBuffer* body = StringBuffer::make(request.body.value_or(""));
     std::size_t before = 0;
     for (int i = 0; i < 20; ++i) {
-      if (i == 10) before = allocation_count();
+      if (i == 10) before = test::allocation_count();
       FakeStream stream(server_.connection);
       stream.keeps_answer = false;
       Exchange& exchange = site.exchanges.open(stream);
@@ -54,7 +53,7 @@ class Allocation : public testing::Test {
       EXPECT_EQ(stream.answer.status, 200);
       exchange.on_close({});
     }
-    const std::size_t made = allocation_count() - before;
+    const std::size_t made = test::allocation_count() - before;
     body->release();
     return made;
   }

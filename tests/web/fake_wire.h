@@ -17,11 +17,6 @@
 
 namespace violet::web {
 
-// Calls of operator new in this process so far; see counting_new.cc.
-std::size_t allocation_count() noexcept;
-// False where operator new cannot be counted (ThreadSanitizer).
-bool counts_allocations() noexcept;
-
 struct FakeAnswer {
   int status = 0;  // 0: none came
   std::vector<std::pair<std::string, std::string>> fields;
