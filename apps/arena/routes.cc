@@ -69,6 +69,13 @@ Task<Result<std::uint64_t>> count_upload(BodyStream body) {
   }
 }
 
+// echo-ws, -pipeline, -limited: text and binary back as they came.
+Task<> echo_messages(WebSocket socket) {
+  while (auto message = co_await socket.read()) {
+    if (auto sent = co_await socket.send(*message); !sent) co_return;
+  }
+}
+
 Slice echo(Bytes body) { return Slice::borrowed({reinterpret_cast<const char*>(body->data()), body->size()}); }
 
 }  // namespace
@@ -79,6 +86,7 @@ void add_routes(Routes& routes) {
   routes.get("/pipeline", [] { return "ok"; });
   routes.get("/delay/{ms}", delay);
   routes.post("/echo", echo).body_max(16 << 20);
+  websocket(routes, "/ws", echo_messages, {.origins = {"*"}});
   routes.post("/upload", count_upload).body_max(64 << 20);
 }
 

@@ -14,6 +14,7 @@
 #include "violet/base/function.h"
 #include "violet/core/limits.h"
 #include "violet/core/site.h"
+#include "violet/features/websocket/websocket.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/router.h"
 
@@ -41,6 +42,13 @@ class App : public Routes {
   App(App&&) noexcept;
   App& operator=(App&&) = delete;
   ~App();  // stops at once
+
+  // A handler for WebSockets; see features/websocket/websocket.h. For a group: websocket(group, pattern, handler).
+  template <class F>
+  Route& websocket(std::string_view pattern, F&& handler, WebSocketOptions options = {},
+                   web::Where where = web::Where::current()) {
+    return violet::websocket(*this, pattern, std::forward<F>(handler), std::move(options), where);
+  }
 
   // --- what it is made of, beside the routes
   // `T&` as a handler's parameter; the object is shared by all loops. One of each type.

@@ -11,30 +11,36 @@
 namespace violet {
 
 // X(name, default, unit, status or 0, what it stops)
-#define VIOLET_LIMITS(X)                                                                                        \
-  X(header_ms, 10'000, "ms", 408, "a request head that drips in (slowloris)")                                   \
-  X(keep_alive_ms, 75'000, "ms", 0, "idle connections that are never closed")                                   \
-  X(body_grace_ms, 5'000, "ms", 408, "a body that drips in: the rate counts after this grace")                  \
-  X(body_stall_ms, 30'000, "ms", 408, "a body that stops in the middle, however much came before")              \
-  X(body_rate_min, 240, "bytes/s", 408, "a body that drips in")                                                 \
-  X(body_unused_ms, 30'000, "ms", 0, "a handler that has answered and uses no more of the body it reads")       \
-  X(half_closed_ms, 60'000, "ms", 0, "a tunnel that we have ended and whose peer neither sends nor ends")       \
-  X(write_stall_ms, 30'000, "ms", 0, "a client that does not read its answer")                                  \
-  X(write_rate_min, 240, "bytes/s", 0, "a client that reads its answer drop by drop")                           \
-  X(handler_ms, 30'000, "ms", 503, "a handler that never answers (streams excepted)")                           \
-  X(linger_ms, 2'000, "ms", 0, "a client that goes on sending after an error was answered")                     \
-  X(request_line_bytes_max, 8'192, "bytes", 414, "endless request lines")                                       \
-  X(field_bytes_max, 32'768, "bytes", 431, "endless field sections")                                            \
-  X(field_count_max, 100, "fields", 431, "field sections of many small lines")                                  \
-  X(body_bytes_max, 1'048'576, "bytes", 413, "bodies that fill the memory; a route may set its own")            \
-  X(chunk_extension_bytes_max, 8'192, "bytes", 413, "chunk extensions, which nobody reads")                     \
-  X(chunk_overhead_bytes_max, 16'384, "bytes", 413, "chunk framing beyond eight bytes for each byte of body")   \
-  X(trailer_bytes_max, 8'192, "bytes", 431, "endless trailer sections")                                         \
-  X(discard_bytes_max, 262'144, "bytes", 0, "an unread body that is read away to keep a connection")            \
-  X(pipeline_max, 64, "requests", 0, "pipelined requests in flight: beyond it reading pauses")                  \
-  X(receive_bytes_max, 65'536, "bytes", 0, "received bytes that nobody has used yet: beyond it reading pauses") \
-  X(flush_bytes_max, 65'536, "bytes", 0, "bytes asked of a source before the wire has taken the last")          \
-  X(unsent_bytes_max, 1'048'576, "bytes", 0, "answers piling up on a connection that does not read")            \
+#define VIOLET_LIMITS(X)                                                                                             \
+  X(header_ms, 10'000, "ms", 408, "a request head that drips in (slowloris)")                                        \
+  X(keep_alive_ms, 75'000, "ms", 0, "idle connections that are never closed")                                        \
+  X(body_grace_ms, 5'000, "ms", 408, "a body that drips in: the rate counts after this grace")                       \
+  X(body_stall_ms, 30'000, "ms", 408, "a body that stops in the middle, however much came before")                   \
+  X(body_rate_min, 240, "bytes/s", 408, "a body that drips in")                                                      \
+  X(body_unused_ms, 30'000, "ms", 0, "a handler that has answered and uses no more of the body it reads")            \
+  X(half_closed_ms, 60'000, "ms", 0, "a tunnel that we have ended and whose peer neither sends nor ends")            \
+  X(write_stall_ms, 30'000, "ms", 0, "a client that does not read its answer")                                       \
+  X(write_rate_min, 240, "bytes/s", 0, "a client that reads its answer drop by drop")                                \
+  X(handler_ms, 30'000, "ms", 503, "a handler that never answers (streams excepted)")                                \
+  X(linger_ms, 2'000, "ms", 0, "a client that goes on sending after an error was answered")                          \
+  X(request_line_bytes_max, 8'192, "bytes", 414, "endless request lines")                                            \
+  X(field_bytes_max, 32'768, "bytes", 431, "endless field sections")                                                 \
+  X(field_count_max, 100, "fields", 431, "field sections of many small lines")                                       \
+  X(body_bytes_max, 1'048'576, "bytes", 413, "bodies that fill the memory; a route may set its own")                 \
+  X(chunk_extension_bytes_max, 8'192, "bytes", 413, "chunk extensions, which nobody reads")                          \
+  X(chunk_overhead_bytes_max, 16'384, "bytes", 413, "chunk framing beyond eight bytes for each byte of body")        \
+  X(trailer_bytes_max, 8'192, "bytes", 431, "endless trailer sections")                                              \
+  X(discard_bytes_max, 262'144, "bytes", 0, "an unread body that is read away to keep a connection")                 \
+  X(pipeline_max, 64, "requests", 0, "pipelined requests in flight: beyond it reading pauses")                       \
+  X(receive_bytes_max, 65'536, "bytes", 0, "received bytes that nobody has used yet: beyond it reading pauses")      \
+  X(flush_bytes_max, 65'536, "bytes", 0, "bytes asked of a source before the wire has taken the last")               \
+  X(unsent_bytes_max, 1'048'576, "bytes", 0, "answers piling up on a connection that does not read")                 \
+  X(websocket_message_bytes_max, 1'048'576, "bytes", 0, "WebSocket messages that fill the memory: closed with 1009") \
+  X(websocket_inflate_ratio_max, 256, "times", 0, "WebSocket messages that grow without end when inflated: 1009")    \
+  X(websocket_backlog_bytes_max, 1'048'576, "bytes", 0, "frames piling up for a WebSocket that does not read")       \
+  X(websocket_ping_ms, 30'000, "ms", 0, "WebSockets whose peer has vanished: a silent one is asked")                 \
+  X(websocket_pong_ms, 10'000, "ms", 0, "WebSockets whose peer has vanished: no answer to a ping")                   \
+  X(websocket_close_ms, 5'000, "ms", 0, "WebSockets whose peer does not take part in closing")                       \
   X(connections_max, 0, "connections", 0, "accepting pauses above it; 0: from RLIMIT_NOFILE less a reserve")
 
 enum class LimitId : std::int32_t {

@@ -3,6 +3,7 @@
 // Site: what one loop's sessions share when they serve: the service, the limits, pooled exchanges, the Date line, the
 // error page and plain counters. Made by the server, one per loop; everything in it is used by that loop alone.
 
+#include "violet/base/list.h"
 #include "violet/core/exchange.h"
 #include "violet/core/limits.h"
 #include "violet/core/service.h"
@@ -48,6 +49,16 @@ class Counter {
 
  private:
   std::atomic<std::uint64_t> value_;
+};
+
+// Told when the server begins to drain, for what would go on for ever: a WebSocket says goodbye. It may end streams,
+// but destroys nothing.
+class DrainHook : public ListNode<DrainHook> {
+ public:
+  virtual void on_drain() noexcept = 0;
+
+ protected:
+  ~DrainHook() = default;
 };
 
 struct Counters {
@@ -113,6 +124,17 @@ struct Site {
   std::int64_t limit_logged_at = 0;  // second in which a limit that bit was logged last
   Counters counters;
   ExchangePool exchanges;
+  List<DrainHook, DrainHook> drain_hooks;
+
+  // Answers close their connections from now on, and what has a hook hears of it.
+  void begin_drain() noexcept {
+    is_draining = true;
+    for (DrainHook* hook = drain_hooks.front(); hook != nullptr;) {
+      DrainHook* next = drain_hooks.next(*hook);
+      hook->on_drain();
+      hook = next;
+    }
+  }
 };
 
 }  // namespace violet

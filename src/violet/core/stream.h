@@ -19,7 +19,8 @@
 //   2. After on_close the stream is gone: no call in either direction. Until then every call down is legal at any time,
 //      also after reset(), and does nothing when it comes too late.
 //   3. Bytes handed up count against the stream until credit(n) gives them back. A stream that is owed too much stops
-//      asking its peer (h1 stops reading, h2 and h3 withhold window) without holding other streams up.
+//      asking its peer (h1 stops reading, h2 and h3 withhold window) without holding other streams up. Bytes that a
+//      block or heap buffer owns are the receiver's alone: it may change them in place (WebSocket unmasks there).
 //   4. A wire asks a source only when it has room. A source that answered Wait is asked again only after wake().
 //   5. The head passed to start() and inform(), and borrowed slices of a body, need to live only until the call
 //   returns.

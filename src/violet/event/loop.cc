@@ -102,6 +102,7 @@ Loop::~Loop() {
   std::vector<Function<void()>> unposted;
   mailbox_->take(unposted);
   unposted.clear();
+  destroy_locals();
   mailbox_->release();
   uv_close(as_handle(&async_), nullptr);
   uv_close(as_handle(&prepare_), nullptr);
@@ -218,6 +219,14 @@ void Loop::set_wake_up() noexcept {
         loop.timers_.advance(clock_us() / 1000);
       },
       due > now ? due - now : 0, 0);
+}
+
+void Loop::destroy_locals() noexcept {
+  while (Local* local = locals_) {
+    locals_ = local->next;
+    local->destroy(local->object);
+    delete local;
+  }
 }
 
 WorkerPool& Loop::workers() {

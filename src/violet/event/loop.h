@@ -145,6 +145,18 @@ class Loop {
 
   TimerWheel& timers() noexcept { return timers_; }
 
+  // The one T of this loop, made from the loop on first use and destroyed with it: pools and the like that objects of a
+  // kind share. To be looked up now and then, not for each event.
+  template <class T>
+  [[nodiscard]] T& local() {
+    for (Local* local = locals_; local != nullptr; local = local->next) {
+      if (local->key == &kLocalKey<T>) return *static_cast<T*>(local->object);
+    }
+    T* object = new T(*this);
+    locals_ = new Local{locals_, &kLocalKey<T>, object, [](void* gone) noexcept { delete static_cast<T*>(gone); }};
+    return *object;
+  }
+
   // The worker threads for offload(). Several loops can share a pool that outlives them; a loop that was given none
   // makes its own on first use.
   WorkerPool& workers();
@@ -153,7 +165,17 @@ class Loop {
  private:
   friend class detail::Spawned;
   friend class detail::Mailbox;
+  struct Local {
+    Local* next;
+    const void* key;
+    void* object;
+    void (*destroy)(void*) noexcept;
+  };
+  template <class T>
+  static inline constexpr char kLocalKey = 0;
+
   void read_wall(std::uint64_t now_ms) noexcept;
+  void destroy_locals() noexcept;
   void set_wake_up() noexcept;
   [[nodiscard]] bool is_running() const noexcept { return thread_.load(std::memory_order_relaxed) != nullptr; }
   void run_deferred() noexcept;
@@ -175,6 +197,7 @@ class Loop {
   WorkerPool* workers_ = nullptr;
   WorkerPool* own_workers_ = nullptr;
   detail::Mailbox* mailbox_ = nullptr;
+  Local* locals_ = nullptr;  // newest first
   List<detail::Spawned, detail::Spawned> spawned_;
   uv_async_t async_;      // somebody posted, or asked for the end
   uv_prepare_t prepare_;  // before the loop blocks

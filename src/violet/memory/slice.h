@@ -94,8 +94,22 @@ class Slice {
     slice.size_ = n;
     return slice;
   }
+  // The bytes from `at` on. REQUIRES: at + size <= size(), and no file.
+  [[nodiscard]] Slice part(std::size_t at, std::size_t size) const noexcept {
+    VIOLET_ASSERT(at <= size_ && size <= size_ - at && !is_file());
+    Slice slice(*this);
+    slice.data_ += at;
+    slice.size_ = size;
+    return slice;
+  }
   // The same bytes, safe to keep: a borrowed slice is copied, others only counted.
   [[nodiscard]] Slice owned() && { return is_borrowed_ ? of(std::string(data_, size_)) : std::move(*this); }
+  // The same bytes, safe to keep and to write to as long as nobody else looks at them: what is borrowed, lives for ever
+  // or is shared between loops is copied.
+  [[nodiscard]] Slice writable() && {
+    const bool is_ours = owner_ != nullptr && owner_->kind() != Buffer::Kind::Shared;
+    return is_ours ? std::move(*this) : of(std::string(data_, size_));
+  }
 
  private:
   Slice(std::string_view text, bool is_borrowed) noexcept

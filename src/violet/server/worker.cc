@@ -73,7 +73,7 @@ void Worker::drain(std::chrono::milliseconds delay, std::chrono::milliseconds de
 }
 
 void Worker::begin_drain() noexcept {
-  site_.is_draining = true;
+  site_.begin_drain();
   for (const auto& listener : listeners_) listener->close();
   for (h1::Session* session = sessions_.front(); session != nullptr;) {
     h1::Session* next = sessions_.next(*session);

@@ -100,6 +100,11 @@ class Routes {
     return add(http::Method::Other, true, pattern, web::make_handler(std::forward<F>(handler)), where);
   }
 
+  // A handler of a kind of its own; the router owns it.
+  Route& handle(http::Method method, std::string_view pattern, web::Handler* handler, const web::Where& where) {
+    return add(method, false, pattern, handler, where);
+  }
+
   // A group of routes whose patterns begin with `prefix` ("/api", "/users/{id}") and which have middleware of their
   // own.
   [[nodiscard]] Group group(std::string_view prefix, web::Where where = web::Where::current());

@@ -1,0 +1,207 @@
+#pragma once
+
+// ws::Session: one WebSocket in either role (RFC 6455), as receiver and source of a stream: it does not know on which
+// wire. Users see it through WebSocket (socket.h).
+//
+// Counted: the stream holds two counts, as receiver until on_close() and as source until dispose(); handles and
+// waiting tasks hold one each. One thread, the loop's. Files: session.h the class, session_read.cc what comes,
+// session_write.cc what goes and how it ends.
+//
+//   Open --(close(), on_drain(), a message that must not be: fail())--> Closing: our Close is sent
+//   Open --(peer's Close: take_close())--> Ending: it is answered
+//   Closing --(peer's Close)--> Ending: the source ends
+//   Closing --(close_ms: on_timer())--> reset
+//   any --(on_close())--> Over
+//
+// Reading is lazy: bytes stay where they are until somebody reads, so that a handler that is busy holds its peer back.
+// Only control frames at the front are answered meanwhile. A message in one piece is unmasked where it lies and never
+// copied.
+
+#include "violet/core/site.h"
+#include "violet/core/stream.h"
+#include "violet/event/timer.h"
+#include "violet/memory/ref.h"
+#include "violet/ws/message.h"
+#include "violet/ws/pool/shared.h"
+#include "violet/ws/settings.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace violet::ws {
+
+class Read;
+class Send;
+class Session;
+
+// What stands behind a socket: a task or an object with callbacks. It belongs to its session.
+class Application {
+ public:
+  // Messages are given to on_message() as they come; otherwise somebody reads them.
+  bool takes_messages = false;
+
+  virtual void on_message(Session&, Message&&) {}
+  // The stream is gone. Called once.
+  virtual void on_close(Session&) noexcept {}
+  virtual void dispose() noexcept = 0;
+
+ protected:
+  ~Application() = default;
+};
+
+enum class Role : std::uint8_t { Server, Client };
+
+class Session final : public Receiver, public Source, public DrainHook {
+ public:
+  // `settings` outlives it. Holds the stream's two counts: give it to a stream as receiver and, through body(), as
+  // source, or call forget().
+  static Session& make(Loop& loop, const Settings& settings, Role role);
+  [[nodiscard]] Body body() noexcept { return Body(SourcePtr(this)); }
+  // It is the receiver of `stream` now.
+  void open(Stream& stream, Application* application) noexcept;
+  // There never was a stream; the source's count goes with the body.
+  void forget() noexcept { release(); }
+  [[nodiscard]] Application* application() const noexcept { return application_; }
+
+  // --- reading
+  // The next whole message; false when there is none yet, or the socket has ended.
+  bool next(Message& out) { return advance(&out); }
+  // Messages are dropped as they come, for those who only send.
+  void ignore_messages();
+  [[nodiscard]] bool is_readable() const noexcept { return !is_deaf_ && !is_close_sent_; }
+
+  // --- writing
+  enum class Sent : std::uint8_t { Yes, Full, Closed };
+  // Queues a message. Full: the policy is to wait, nothing was queued.
+  Sent send(Kind kind, const Slice& payload);
+  // Closed: it cannot be sent any more.
+  Sent send_ping(std::string_view payload);
+  // Bytes that wait here; what the wire has taken is not among them.
+  [[nodiscard]] std::size_t backlog_bytes() const noexcept { return outbox_ != nullptr ? outbox_->size() : 0; }
+  [[nodiscard]] bool is_full() const noexcept { return backlog_bytes() >= settings_.backlog_bytes_max; }
+
+  // --- ending
+  // Says Close and waits for the peer's, at most close_ms. Only the first call counts. A code that must not be on the
+  // wire becomes 1000; a reason is cut to what a frame holds.
+  void close(std::uint16_t code, std::string_view reason);
+  // Ends it at once, without a Close.
+  void abort(Error why) noexcept;
+  // Messages can be sent.
+  [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr && !is_close_sent_; }
+  // Both directions have ended, or never will.
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+  // The peer's code, or ours where it broke the rules; kAbnormal when the connection went away; 0 before.
+  [[nodiscard]] std::uint16_t close_code() const noexcept { return close_code_; }
+  [[nodiscard]] std::string_view close_reason() const noexcept {
+    return reason_ != nullptr ? std::string_view(*reason_) : std::string_view{};
+  }
+  [[nodiscard]] Error end_error() const noexcept { return Error(ErrorKind::Closed, close_code_); }
+
+  [[nodiscard]] Shared& shared() noexcept { return shared_; }
+  [[nodiscard]] Loop& loop() noexcept { return shared_.loop; }
+  [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] Stream* stream() const noexcept { return stream_; }
+
+  void retain() noexcept { ++count_; }
+  void release() noexcept {
+    if (--count_ == 0) destroy();
+  }
+
+  // --- from the wire
+  void on_head(http::Head&, bool) override {}
+  void on_data(Slice data) override;
+  void on_end(const http::Fields* trailers) override;
+  void on_close(Error why) noexcept override;
+  Pull pull(Chain& out, std::size_t max) override;
+  void dispose() noexcept override { release(); }
+  void on_drain() noexcept override;
+  // From Shared: what was full has room again.
+  void on_drained() noexcept;
+
+ private:
+  friend class Read;
+  friend class Send;
+  Session(Shared& shared, const Settings& settings, Role role) noexcept;
+  ~Session() override;
+  void destroy() noexcept;
+
+  // --- session_read.cc
+  void deliver();
+  void push_messages();
+  bool advance(Message* out);
+  bool take_whole(const FrameHead& head, Message& out);
+  enum class Step : std::uint8_t { Head, More, Failed };
+  Step next_head(FrameHead& head);
+  Step fill_stash(FrameHead& head);
+  void keep_in_stash();
+  bool begin_frame(const FrameHead& head);
+  bool take_payload(Message* out);
+  bool gather(char* bytes, std::size_t size);
+  bool finish_message(Message& out);
+  bool refill();
+  void consume(std::size_t n) noexcept {
+    input_.drop_front(n);
+    owed_bytes_ += static_cast<std::uint32_t>(n);
+  }
+  void take_control(const FrameHead& head, std::string_view payload);
+  void take_close(std::string_view payload);
+  void drop_input() noexcept;
+  void drop_assembly() noexcept;
+  void drop_stash() noexcept;
+  [[nodiscard]] FrameRules rules() const noexcept { return {.is_server = is_server_, .has_deflate = false}; }
+  // Nobody gets what comes any more, though the peer's Close is awaited.
+  [[nodiscard]] bool reads_away() const noexcept { return is_ignoring_ || is_close_sent_; }
+
+  // --- session_write.cc
+  void add(std::uint8_t first, const Slice& payload);
+  void add_control(std::uint8_t opcode, std::string_view payload);
+  bool make_way();
+  void send_close(std::uint16_t code, std::string_view reason);
+  void fail(std::uint16_t code);
+  void end() noexcept;
+  void note_end(std::uint16_t code, std::string_view reason);
+  void wake() noexcept;
+  void wake_waiting() noexcept;
+  void arm(std::uint64_t delay_ms) noexcept;
+  void on_timer() noexcept;
+  void beat() noexcept;
+
+  Stream* stream_ = nullptr;
+  Shared& shared_;
+  const Settings& settings_;
+  Application* application_ = nullptr;
+  std::uint32_t count_ = 2;
+
+  bool is_server_ : 1;
+  bool is_deaf_ : 1 = false;  // nothing that comes is looked at any more
+  bool is_close_sent_ : 1 = false;
+  bool is_ending_ : 1 = false;  // the source ends when everything has left
+  bool is_over_ : 1 = false;    // on_close() was called
+  bool is_source_waiting_ : 1 = false;
+  bool is_drain_awaited_ : 1 = false;  // somebody waits for room
+  bool is_alive_ = false;              // something came since the timer was armed
+  bool is_ping_out_ : 1 = false;       // and is to be answered
+  bool is_ignoring_ : 1 = false;
+  bool is_in_payload_ : 1 = false;
+  bool is_final_ : 1 = false;  // the frame whose payload comes is its message's last
+  bool is_delivering_ : 1 = false;
+  std::uint8_t kind_ = 0;  // of the message under way, 0 between messages
+  std::uint16_t close_code_ = 0;
+
+  std::uint32_t owed_bytes_ = 0;  // used, and not yet credited
+  MaskKey key_ = 0;               // of the payload's next byte
+  std::uint64_t left_ = 0;        // of the payload
+  Slice input_;                   // what came and was not used yet
+  std::unique_ptr<Chain> more_;   // and behind it
+  Stash* stash_ = nullptr;
+  Assembly* assembly_ = nullptr;
+  Outbox* outbox_ = nullptr;
+  Read* reader_ = nullptr;
+  List<Send, Send> senders_;
+  std::unique_ptr<std::string> reason_;
+  TimerTo<&Session::on_timer> timer_{*this};
+};
+
+}  // namespace violet::ws

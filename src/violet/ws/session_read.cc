@@ -1,0 +1,313 @@
+// ws::Session: what comes.
+
+#include "violet/ws/session.h"
+#include "violet/ws/socket.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace violet::ws {
+
+void Session::on_data(Slice data) {
+  is_alive_ = true;
+  if (is_deaf_) {
+    stream_->credit(data.size());
+    return;
+  }
+  if (input_.is_empty()) [[likely]] {
+    input_ = std::move(data).writable();
+  } else {
+    if (more_ == nullptr) more_ = std::make_unique<Chain>();
+    more_->append(std::move(data).writable());
+  }
+  deliver();
+}
+
+// Gives messages to whoever takes them, and answers what needs no taking.
+void Session::deliver() {
+  if (is_delivering_) return;
+  if (application_ != nullptr && application_->takes_messages) {
+    push_messages();
+  } else if (reader_ != nullptr && !reads_away()) {
+    if (advance(&reader_->message_)) {
+      Read* reader = std::exchange(reader_, nullptr);
+      reader->has_message_ = true;
+      const Ref<Session> held(this);
+      reader->resume();
+    }
+  } else {
+    advance(nullptr);
+  }
+}
+
+void Session::push_messages() {
+  const Ref<Session> held(this);
+  is_delivering_ = true;
+  for (;;) {
+    if (settings_.backlog == Backlog::Wait && is_full()) {
+      is_drain_awaited_ = true;
+      break;
+    }
+    Message message;
+    if (!advance(&message)) break;
+    application_->on_message(*this, std::move(message));
+  }
+  is_delivering_ = false;
+}
+
+// Works through what has come, until there is a whole message for `out`. Without `out` only as far as nobody needs to
+// read.
+bool Session::advance(Message* out) {
+  while (!is_deaf_) {
+    if (is_in_payload_) {
+      if (out == nullptr && !reads_away()) return false;
+      if (left_ > 0 && input_.is_empty() && !refill()) return false;
+      if (take_payload(out)) return true;
+      continue;
+    }
+    if (input_.is_empty() && (stash_ == nullptr || stash_->size < 2) && !refill()) return false;
+    FrameHead head;
+    const Step step = next_head(head);
+    if (step == Step::Failed) return false;
+    if (step == Step::More) {
+      if (!refill()) return false;
+      continue;
+    }
+    if (out == nullptr && !reads_away()) return false;
+    if (stash_ == nullptr && out != nullptr && !reads_away() && head.first >= (kFin | kText) &&
+        head.size <= input_.size() - head.head_bytes && kind_ == 0 && head.size <= settings_.message_bytes_max &&
+        !head.is_compressed()) [[likely]] {
+      return take_whole(head, *out);
+    }
+    if (stash_ != nullptr) {
+      drop_stash();
+    } else {
+      consume(head.head_bytes);
+    }
+    if (!begin_frame(head)) return false;
+  }
+  return false;
+}
+
+// A message in one frame, all of it there: it stays where it is.
+bool Session::take_whole(const FrameHead& head, Message& out) {
+  const auto size = static_cast<std::size_t>(head.size);
+  char* payload = const_cast<char*>(input_.data()) + head.head_bytes;
+  if (is_server_) apply_mask(payload, payload, size, head.key);
+  const auto kind = static_cast<Kind>(head.opcode());
+  if (kind == Kind::Text && !is_utf8({payload, size})) [[unlikely]] {
+    fail(kInvalidText);
+    return false;
+  }
+  out = Message(kind, input_.part(head.head_bytes, size));
+  consume(head.head_bytes + size);
+  // The stream gets its bytes back once for all messages that came together.
+  if (input_.is_empty()) refill();
+  return true;
+}
+
+// The head of the next data frame, which stays at the front of the input or of the stash; control frames before it are
+// answered.
+Session::Step Session::next_head(FrameHead& head) {
+  for (;;) {
+    if (stash_ != nullptr) {
+      const Step step = fill_stash(head);
+      if (step != Step::Head || !head.is_control()) return step;
+      char* payload = stash_->bytes + head.head_bytes;
+      if (is_server_) apply_mask(payload, payload, static_cast<std::size_t>(head.size), head.key);
+      take_control(head, {payload, static_cast<std::size_t>(head.size)});
+      drop_stash();
+    } else {
+      switch (parse_frame_head(input_.data(), input_.size(), rules(), head)) {
+        case FrameVerdict::Bad: fail(kProtocolError); return Step::Failed;
+        case FrameVerdict::More: keep_in_stash(); return Step::More;
+        case FrameVerdict::Done: break;
+      }
+      if (!head.is_control()) [[likely]]
+        return Step::Head;
+      const auto size = static_cast<std::size_t>(head.size);
+      if (input_.size() - head.head_bytes < size) {
+        keep_in_stash();
+        return Step::More;
+      }
+      char* payload = const_cast<char*>(input_.data()) + head.head_bytes;
+      if (is_server_) apply_mask(payload, payload, size, head.key);
+      take_control(head, {payload, size});
+      if (!is_deaf_) consume(head.head_bytes + size);
+    }
+    if (is_deaf_) return Step::Failed;
+    if (input_.is_empty()) return Step::More;
+  }
+}
+
+void Session::keep_in_stash() {
+  if (stash_ == nullptr) stash_ = shared_.stashes.take();
+  const std::size_t size = std::min(input_.size(), sizeof stash_->bytes);
+  std::memcpy(stash_->bytes, input_.data(), size);
+  stash_->size = size;
+  consume(size);
+}
+
+// Completes what is kept of a head, or of a whole control frame, and nothing beyond it.
+Session::Step Session::fill_stash(FrameHead& head) {
+  for (;;) {
+    const FrameVerdict verdict = parse_frame_head(stash_->bytes, stash_->size, rules(), head);
+    if (verdict == FrameVerdict::Bad) {
+      fail(kProtocolError);
+      return Step::Failed;
+    }
+    std::size_t wanted = 2;
+    if (verdict == FrameVerdict::Done) {
+      wanted = head.head_bytes + (head.is_control() ? static_cast<std::size_t>(head.size) : 0);
+    } else if (stash_->size >= 2) {
+      wanted = frame_head_bytes(static_cast<std::uint8_t>(stash_->bytes[1]));
+    }
+    if (verdict == FrameVerdict::Done && stash_->size >= wanted) return Step::Head;
+    if (input_.is_empty()) return Step::More;
+    const std::size_t size = std::min(wanted - stash_->size, input_.size());
+    std::memcpy(stash_->bytes + stash_->size, input_.data(), size);
+    stash_->size += size;
+    consume(size);
+  }
+}
+
+// A data frame that takes its time: in pieces, or part of a message.
+bool Session::begin_frame(const FrameHead& head) {
+  const std::uint8_t opcode = head.opcode();
+  // RFC 6455 §5.4: a message's frames are not mixed with another's.
+  if ((opcode == kContinuation) != (kind_ != 0)) {
+    fail(kProtocolError);
+    return false;
+  }
+  if (opcode != kContinuation) kind_ = opcode;
+  if (!reads_away()) {
+    if (assembly_ == nullptr) assembly_ = shared_.assemblies.take();
+    if (head.size >
+        settings_.message_bytes_max - std::min(settings_.message_bytes_max, std::uint64_t{assembly_->size})) {
+      fail(kMessageTooBig);
+      return false;
+    }
+  }
+  is_in_payload_ = true;
+  is_final_ = head.is_final();
+  left_ = head.size;
+  key_ = head.key;
+  return true;
+}
+
+// Takes what there is of a payload. True when that completes a message for `out`.
+bool Session::take_payload(Message* out) {
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, input_.size()));
+  if (size > 0 && !reads_away() && !gather(const_cast<char*>(input_.data()), size)) return false;
+  consume(size);
+  left_ -= size;
+  key_ = rotate_key(key_, size);
+  if (left_ > 0) return false;
+  is_in_payload_ = false;
+  if (!is_final_) return false;
+  if (reads_away()) {
+    kind_ = 0;
+    drop_assembly();
+    return false;
+  }
+  return finish_message(*out);
+}
+
+bool Session::gather(char* bytes, std::size_t size) {
+  shared_.make_room(*assembly_, size);
+  char* to = assembly_->end();
+  if (is_server_) {
+    apply_mask(to, bytes, size, key_);
+  } else {
+    std::memcpy(to, bytes, size);
+  }
+  assembly_->size += size;
+  if (kind_ == kText && !assembly_->utf8.add({to, size})) {
+    fail(kInvalidText);
+    return false;
+  }
+  return true;
+}
+
+bool Session::finish_message(Message& out) {
+  if (kind_ == kText && !assembly_->utf8.is_complete()) {
+    fail(kInvalidText);
+    return false;
+  }
+  const auto kind = static_cast<Kind>(std::exchange(kind_, std::uint8_t{0}));
+  out = assembly_->buffer ? Message(kind, Slice(*assembly_->buffer, assembly_->buffer->data(), assembly_->size))
+                          : Message(kind, Slice());
+  drop_assembly();
+  if (input_.is_empty()) refill();
+  return true;
+}
+
+// The next bytes that have come; those before are given back to the stream.
+bool Session::refill() {
+  if (!input_.is_empty()) return true;
+  input_ = Slice();
+  if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
+  if (more_ == nullptr) return false;
+  input_ = more_->pop_front();
+  if (more_->is_empty()) more_.reset();
+  return true;
+}
+
+void Session::drop_input() noexcept {
+  owed_bytes_ += static_cast<std::uint32_t>(input_.size() + (more_ != nullptr ? more_->size() : 0));
+  input_ = Slice();
+  more_.reset();
+  drop_stash();
+  drop_assembly();
+  if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
+}
+void Session::drop_assembly() noexcept {
+  if (assembly_ != nullptr) shared_.assemblies.give(std::exchange(assembly_, nullptr));
+}
+void Session::drop_stash() noexcept {
+  if (stash_ != nullptr) shared_.stashes.give(std::exchange(stash_, nullptr));
+}
+
+void Session::ignore_messages() {
+  is_ignoring_ = true;
+  deliver();
+}
+
+// --- control frames
+
+void Session::take_control(const FrameHead& head, std::string_view payload) {
+  switch (head.opcode()) {
+    case kPing:
+      // A peer that asks and does not read is answered when it has read (RFC 6455 §5.5.3 lets pongs be left out).
+      if (!is_close_sent_ && !is_full()) add_control(kPong, payload);
+      break;
+    case kPong: is_ping_out_ = false; break;
+    default: take_close(payload); break;
+  }
+}
+
+void Session::take_close(std::string_view payload) {
+  if (payload.empty()) {
+    note_end(kNoCode, {});
+    if (!is_close_sent_) send_close(kNoCode, {});
+    end();
+    return;
+  }
+  const unsigned code = payload.size() < 2 ? 0u
+                                           : static_cast<unsigned>(static_cast<unsigned char>(payload[0])) << 8 |
+                                                 static_cast<unsigned char>(payload[1]);
+  // RFC 6455 §5.5.1, §7.4: a code, and only one that may be there; the reason is UTF-8.
+  if (!is_wire_close_code(code)) return fail(kProtocolError);
+  const std::string_view reason = payload.substr(2);
+  if (!is_utf8(reason)) return fail(kInvalidText);
+  note_end(static_cast<std::uint16_t>(code), reason);
+  if (!is_close_sent_) send_close(static_cast<std::uint16_t>(code), reason);
+  end();
+}
+
+void Session::on_end(const http::Fields*) {
+  // The peer's direction has ended; without a Close before it that is no ending (RFC 6455 §7.1.5).
+  if (!is_ending_) abort(Error(ErrorKind::Closed));
+}
+
+}  // namespace violet::ws

@@ -1,0 +1,246 @@
+// ws::Session: what goes, and how it ends.
+
+#include "violet/ws/session.h"
+#include "violet/ws/socket.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace violet::ws {
+
+Session::Session(Shared& shared, const Settings& settings, Role role) noexcept
+    : shared_(shared), settings_(settings), is_server_(role == Role::Server) {}
+
+Session& Session::make(Loop& loop, const Settings& settings, Role role) {
+  return *new Session(loop.local<Shared>(), settings, role);
+}
+
+Session::~Session() {
+  drop_stash();
+  drop_assembly();
+  if (outbox_ != nullptr) shared_.give_outbox(*outbox_);
+}
+
+void Session::destroy() noexcept {
+  if (application_ != nullptr) std::exchange(application_, nullptr)->dispose();
+  delete this;
+}
+
+void Session::open(Stream& stream, Application* application) noexcept {
+  ++shared_.counters.opened;
+  stream_ = &stream;
+  application_ = application;
+  if (settings_.ping_ms > 0) arm(settings_.ping_ms);
+}
+
+// --- frames
+
+void Session::add(std::uint8_t first, const Slice& payload) {
+  if (outbox_ == nullptr) outbox_ = &shared_.take_outbox();
+  MaskKey key = 0;
+  if (!is_server_) key = shared_.mask_keys.next();
+  const MaskKey* mask = is_server_ ? nullptr : &key;
+  if (settings_.backlog == Backlog::DropOldest) {
+    outbox_->add_apart(first, payload, mask);
+  } else {
+    outbox_->add(first, payload, mask);
+  }
+  if (is_source_waiting_) wake();
+}
+
+void Session::add_control(std::uint8_t opcode, std::string_view payload) {
+  add(static_cast<std::uint8_t>(kFin | opcode), Slice::borrowed(payload));
+}
+
+Session::Sent Session::send(Kind kind, const Slice& payload) {
+  if (!is_open()) [[unlikely]]
+    return Sent::Closed;
+  if (is_full()) [[unlikely]] {
+    if (settings_.backlog == Backlog::Wait) {
+      ++shared_.counters.waited_for_room;
+      return Sent::Full;
+    }
+    if (!make_way()) return is_open() ? Sent::Yes : Sent::Closed;
+  }
+  add(static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind)), payload);
+  return Sent::Yes;
+}
+
+Session::Sent Session::send_ping(std::string_view payload) {
+  if (!is_open()) return Sent::Closed;
+  if (!is_full()) add_control(kPing, payload.substr(0, kControlBytesMax));
+  return Sent::Yes;
+}
+
+// Too much waits already. True when there is room for one more message all the same.
+bool Session::make_way() {
+  switch (settings_.backlog) {
+    case Backlog::Wait: return true;
+    case Backlog::DropOldest:
+      ++shared_.counters.dropped_oldest;
+      while (is_full() && outbox_->drop_oldest() > 0) {
+      }
+      return !is_full();
+    case Backlog::DropNewest: ++shared_.counters.dropped_newest; return false;
+    case Backlog::Close:
+      ++shared_.counters.closed_for_backlog;
+      close(kTryAgainLater, "too slow");
+      return false;
+  }
+  return false;
+}
+
+Pull Session::pull(Chain& out, std::size_t max) {
+  if (outbox_ != nullptr) {
+    outbox_->move_to(out, max, settings_.backlog == Backlog::DropOldest);
+    if (outbox_->is_empty()) shared_.give_outbox(*std::exchange(outbox_, nullptr));
+  }
+  if (is_drain_awaited_ && backlog_bytes() <= settings_.backlog_bytes_max / 2) {
+    is_drain_awaited_ = false;
+    shared_.call_when_turn_ends(*this);
+  }
+  if (outbox_ != nullptr) return Pull::More;
+  if (is_ending_) return Pull::End;
+  is_source_waiting_ = true;
+  return Pull::Wait;
+}
+
+void Session::wake() noexcept {
+  if (!is_source_waiting_ || stream_ == nullptr) return;
+  is_source_waiting_ = false;
+  stream_->wake();
+}
+
+void Session::on_drained() noexcept {
+  const ResumeBatch batch;
+  while (!is_full() || !is_open()) {
+    Send* sender = senders_.pop_front();
+    if (sender == nullptr) break;
+    sender->go_on();
+  }
+  if (!senders_.is_empty()) is_drain_awaited_ = true;
+  if (application_ != nullptr && application_->takes_messages && !is_deaf_) deliver();
+}
+
+// --- ending
+
+void Session::close(std::uint16_t code, std::string_view reason) {
+  if (!is_open()) return;
+  send_close(code, reason);
+  wake_waiting();
+  // What was read ahead is of no use any more, but the peer's Close may be in it.
+  if (!is_delivering_) deliver();
+}
+
+void Session::send_close(std::uint16_t code, std::string_view reason) {
+  char payload[kControlBytesMax];
+  std::size_t size = 0;
+  if (code != kNoCode) {
+    if (!is_wire_close_code(code)) code = kNormal;
+    payload[0] = static_cast<char>(code >> 8);
+    payload[1] = static_cast<char>(code);
+    // No code point is cut in two.
+    std::size_t kept = std::min(reason.size(), kControlBytesMax - 2);
+    while (kept > 0 && kept < reason.size() && (static_cast<unsigned char>(reason[kept]) & 0xc0) == 0x80) --kept;
+    reason = reason.substr(0, kept);
+    std::memcpy(payload + 2, reason.data(), reason.size());
+    size = 2 + reason.size();
+  }
+  is_close_sent_ = true;
+  add_control(kClose, {payload, size});
+  arm(settings_.close_ms);
+}
+
+// The peer broke the rules: it hears why, and nothing more of it is listened to (RFC 6455 §7.1.7).
+void Session::fail(std::uint16_t code) {
+  ++shared_.counters.protocol_errors;
+  note_end(code, {});
+  if (!is_close_sent_) send_close(code, {});
+  end();
+}
+
+// Both have said Close, or we have had enough: the stream ends when everything has left.
+void Session::end() noexcept {
+  is_deaf_ = is_ending_ = true;
+  drop_input();
+  wake();
+  arm(settings_.close_ms);
+  wake_waiting();
+}
+
+void Session::note_end(std::uint16_t code, std::string_view reason) {
+  if (close_code_ != 0) return;
+  close_code_ = code;
+  if (!reason.empty()) reason_ = std::make_unique<std::string>(reason);
+}
+
+// Those who read and send hear that it is over.
+void Session::wake_waiting() noexcept {
+  if (reader_ == nullptr && senders_.is_empty()) return;
+  const ResumeBatch batch;
+  if (Read* reader = std::exchange(reader_, nullptr); reader != nullptr) reader->resume();
+  while (Send* sender = senders_.pop_front()) sender->go_on();
+}
+
+void Session::abort(Error why) noexcept {
+  note_end(kAbnormal, {});
+  is_deaf_ = true;
+  drop_input();
+  if (stream_ != nullptr) stream_->reset(why);
+  wake_waiting();
+}
+
+void Session::on_drain() noexcept { close(kGoingAway, {}); }
+
+void Session::on_close(Error) noexcept {
+  ++shared_.counters.closed;
+  stream_ = nullptr;
+  is_over_ = true;
+  note_end(kAbnormal, {});
+  timer_.cancel();
+  DrainHook::unlink();
+  if (outbox_ != nullptr) shared_.give_outbox(*std::exchange(outbox_, nullptr));
+  wake_waiting();
+  if (application_ != nullptr) application_->on_close(*this);
+  release();
+}
+
+// --- time
+
+void Session::arm(std::uint64_t delay_ms) noexcept {
+  if (delay_ms == 0 || stream_ == nullptr) {
+    timer_.cancel();
+    return;
+  }
+  shared_.loop.timers().arm(timer_, shared_.loop.now_ms() + delay_ms);
+}
+
+void Session::on_timer() noexcept {
+  if (stream_ == nullptr) return;
+  if (is_close_sent_) {
+    // The peer takes no part in closing.
+    ++shared_.counters.timeouts;
+    abort(Error(ErrorKind::Timeout, static_cast<std::int32_t>(LimitId::websocket_close_ms)));
+  } else {
+    beat();
+  }
+}
+
+// Nothing is written down for each message: a socket that was heard of since the last time is alive.
+void Session::beat() noexcept {
+  // What we do not read says nothing about the peer.
+  const bool is_alive = std::exchange(is_alive_, false) || !input_.is_empty();
+  if (is_alive) {
+    is_ping_out_ = false;
+    arm(settings_.ping_ms);
+  } else if (is_ping_out_) {
+    ++shared_.counters.timeouts;
+    abort(Error(ErrorKind::Timeout, static_cast<std::int32_t>(LimitId::websocket_pong_ms)));
+  } else {
+    is_ping_out_ = true;
+    add_control(kPing, {});
+    arm(settings_.pong_ms > 0 ? settings_.pong_ms : settings_.ping_ms);
+  }
+}
+
+}  // namespace violet::ws
