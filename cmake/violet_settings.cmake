@@ -15,6 +15,7 @@ function(violet_needs prefix module)
   set_property(GLOBAL APPEND PROPERTY VIOLET_NEEDS "${prefix}|${module}")
 endfunction()
 violet_needs(UV "libuv>=1.44")
+violet_needs(ZLIB "zlib>=1.2.11")
 
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)

@@ -146,7 +146,7 @@ bool check_request(Exchange& exchange, const Options& options) {
   return true;
 }
 
-void accept_request(Exchange& exchange, const Options& options, std::string_view protocol) {
+DeflateParams accept_request(Exchange& exchange, const Options& options) {
   const http::Head& request = exchange.request();
   http::Head& response = exchange.response();
   if (request.method == http::Method::Connect) {
@@ -158,11 +158,18 @@ void accept_request(Exchange& exchange, const Options& options, std::string_view
     response.fields.push(http::FieldId::SecWebSocketAccept,
                          exchange.arena().copy(std::string_view(accept.data(), accept.size())));
   }
+  const std::string_view protocol = choose_protocol(request.fields, options.protocols);
   if (!protocol.empty()) response.fields.push(http::FieldId::SecWebSocketProtocol, protocol);
+  std::string extension;
+  const DeflateParams deflate = choose_deflate(request.fields, options.compression, extension);
+  if (deflate.is_on) {
+    response.fields.push(http::FieldId::SecWebSocketExtensions, exchange.arena().copy(extension));
+  }
   // Checked when the route was made.
   for (const auto& [name, value] : options.fields) {
     response.fields.push({.name = name, .value = value, .id = http::find_field(name)});
   }
+  return deflate;
 }
 
 }  // namespace violet::ws

@@ -4,6 +4,7 @@
 // are made elsewhere.
 
 #include "violet/core/exchange.h"
+#include "violet/ws/deflate/params.h"
 #include "violet/ws/settings.h"
 
 #include <array>
@@ -33,7 +34,8 @@ std::string_view choose_protocol(const http::Fields& fields, const std::vector<s
 
 // Looks at a request. When it cannot become a WebSocket it is answered (400, 403, 405, 426, 503) and false returned.
 bool check_request(Exchange& exchange, const Options& options);
-// Status and fields of the answer that accepts, into exchange.response(). REQUIRES: check_request().
-void accept_request(Exchange& exchange, const Options& options, std::string_view protocol);
+// Status and fields of the answer that accepts, into exchange.response(), and what was agreed upon. REQUIRES:
+// check_request().
+DeflateParams accept_request(Exchange& exchange, const Options& options);
 
 }  // namespace violet::ws

@@ -63,6 +63,8 @@ class Session final : public Receiver, public Source, public DrainHook {
   void open(Stream& stream, Application* application) noexcept;
   // There never was a stream; the source's count goes with the body.
   void forget() noexcept { release(); }
+  // What the handshake agreed upon; before any frame.
+  void set_deflate(DeflateParams params) noexcept { deflate_ = params; }
   [[nodiscard]] Application* application() const noexcept { return application_; }
 
   // --- reading
@@ -131,6 +133,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   void deliver();
   void push_messages();
   bool advance(Message* out);
+  void drop_messages();
   bool take_whole(const FrameHead& head, Message& out);
   enum class Step : std::uint8_t { Head, More, Failed };
   Step next_head(FrameHead& head);
@@ -139,6 +142,8 @@ class Session final : public Receiver, public Source, public DrainHook {
   bool begin_frame(const FrameHead& head);
   bool take_payload(Message* out);
   bool gather(char* bytes, std::size_t size);
+  bool check_text(std::size_t before);
+  bool check(Inflater::Verdict verdict);
   bool finish_message(Message& out);
   bool refill();
   void consume(std::size_t n) noexcept {
@@ -150,12 +155,18 @@ class Session final : public Receiver, public Source, public DrainHook {
   void drop_input() noexcept;
   void drop_assembly() noexcept;
   void drop_stash() noexcept;
-  [[nodiscard]] FrameRules rules() const noexcept { return {.is_server = is_server_, .has_deflate = false}; }
-  // Nobody gets what comes any more, though the peer's Close is awaited.
-  [[nodiscard]] bool reads_away() const noexcept { return is_ignoring_ || is_close_sent_; }
+  [[nodiscard]] FrameRules rules() const noexcept { return {.is_server = is_server_, .has_deflate = deflate_.is_on}; }
+  Inflater& inflater();
+  [[nodiscard]] Inflater::Caps caps() const noexcept {
+    return {.bytes_max = settings_.message_bytes_max, .ratio_max = settings_.inflate_ratio_max};
+  }
+  // Nobody gets what comes any more, only the peer's Close is awaited.
+  [[nodiscard]] bool reads_away() const noexcept { return is_close_sent_; }
 
   // --- session_write.cc
   void add(std::uint8_t first, const Slice& payload);
+  void add_message(Kind kind, const Slice& payload);
+  Contexts& contexts();
   void add_control(std::uint8_t opcode, std::string_view payload);
   bool make_way();
   void send_close(std::uint16_t code, std::string_view reason);
@@ -187,6 +198,8 @@ class Session final : public Receiver, public Source, public DrainHook {
   bool is_in_payload_ : 1 = false;
   bool is_final_ : 1 = false;  // the frame whose payload comes is its message's last
   bool is_delivering_ : 1 = false;
+  bool is_deflated_ : 1 = false;  // the message under way
+  DeflateParams deflate_;
   std::uint8_t kind_ = 0;  // of the message under way, 0 between messages
   std::uint16_t close_code_ = 0;
 
@@ -201,6 +214,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   Read* reader_ = nullptr;
   List<Send, Send> senders_;
   std::unique_ptr<std::string> reason_;
+  std::unique_ptr<Contexts> contexts_;  // of the windows that live on from message to message
   TimerTo<&Session::on_timer> timer_{*this};
 };
 

@@ -26,7 +26,9 @@ void Session::on_data(Slice data) {
 // Gives messages to whoever takes them, and answers what needs no taking.
 void Session::deliver() {
   if (is_delivering_) return;
-  if (application_ != nullptr && application_->takes_messages) {
+  if (is_ignoring_) {
+    drop_messages();
+  } else if (application_ != nullptr && application_->takes_messages) {
     push_messages();
   } else if (reader_ != nullptr && !reads_away()) {
     if (advance(&reader_->message_)) {
@@ -53,6 +55,11 @@ void Session::push_messages() {
     application_->on_message(*this, std::move(message));
   }
   is_delivering_ = false;
+}
+
+void Session::drop_messages() {
+  Message message;
+  while (advance(&message)) message = Message();
 }
 
 // Works through what has come, until there is a whole message for `out`. Without `out` only as far as nobody needs to
@@ -179,11 +186,17 @@ bool Session::begin_frame(const FrameHead& head) {
     fail(kProtocolError);
     return false;
   }
-  if (opcode != kContinuation) kind_ = opcode;
+  if (opcode != kContinuation) {
+    kind_ = opcode;
+    is_deflated_ = head.is_compressed();
+  }
   if (!reads_away()) {
     if (assembly_ == nullptr) assembly_ = shared_.assemblies.take();
-    if (head.size >
-        settings_.message_bytes_max - std::min(settings_.message_bytes_max, std::uint64_t{assembly_->size})) {
+    // As it comes a compressed message may be a little longer than it is: what does not shrink is stored.
+    const std::uint64_t most =
+        settings_.message_bytes_max + (is_deflated_ ? 64 + settings_.message_bytes_max / 1024 : 0);
+    const std::uint64_t there = is_deflated_ ? assembly_->wire_bytes : assembly_->size;
+    if (there > most || head.size > most - there) {
       fail(kMessageTooBig);
       return false;
     }
@@ -214,22 +227,51 @@ bool Session::take_payload(Message* out) {
 }
 
 bool Session::gather(char* bytes, std::size_t size) {
-  shared_.make_room(*assembly_, size);
-  char* to = assembly_->end();
-  if (is_server_) {
-    apply_mask(to, bytes, size, key_);
+  const std::size_t before = assembly_->size;
+  if (is_deflated_) {
+    if (is_server_) apply_mask(bytes, bytes, size, key_);
+    if (!check(inflater().add({bytes, size}, caps(), shared_, *assembly_))) return false;
   } else {
-    std::memcpy(to, bytes, size);
+    shared_.make_room(*assembly_, size);
+    if (is_server_) {
+      apply_mask(assembly_->end(), bytes, size, key_);
+    } else {
+      std::memcpy(assembly_->end(), bytes, size);
+    }
+    assembly_->size += size;
   }
-  assembly_->size += size;
-  if (kind_ == kText && !assembly_->utf8.add({to, size})) {
-    fail(kInvalidText);
-    return false;
+  return check_text(before);
+}
+
+// What has been gathered from `before` on.
+bool Session::check_text(std::size_t before) {
+  if (kind_ != kText || assembly_->size == before) return true;
+  if (assembly_->utf8.add({assembly_->buffer->data() + before, assembly_->size - before})) return true;
+  fail(kInvalidText);
+  return false;
+}
+
+bool Session::check(Inflater::Verdict verdict) {
+  if (verdict == Inflater::Verdict::Good) return true;
+  // RFC 7692 does not say how to refuse what is no deflate stream; RFC 6455 §7.4.1 has 1007 for it.
+  fail(verdict == Inflater::Verdict::TooLarge ? kMessageTooBig : kInvalidText);
+  return false;
+}
+
+Inflater& Session::inflater() {
+  std::unique_ptr<Inflater>& place = deflate_.keeps_peer ? contexts().inflater : assembly_->inflater;
+  if (place == nullptr) {
+    place = deflate_.keeps_peer ? std::make_unique<Inflater>(int{deflate_.peer_bits})
+                                : shared_.deflates.take_inflater(deflate_.peer_bits);
   }
-  return true;
+  return *place;
 }
 
 bool Session::finish_message(Message& out) {
+  if (is_deflated_) {
+    const std::size_t before = assembly_->size;
+    if (!check(inflater().finish(caps(), shared_, *assembly_)) || !check_text(before)) return false;
+  }
   if (kind_ == kText && !assembly_->utf8.is_complete()) {
     fail(kInvalidText);
     return false;
@@ -262,7 +304,9 @@ void Session::drop_input() noexcept {
   if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
 }
 void Session::drop_assembly() noexcept {
-  if (assembly_ != nullptr) shared_.assemblies.give(std::exchange(assembly_, nullptr));
+  if (assembly_ == nullptr) return;
+  if (assembly_->inflater != nullptr) shared_.deflates.give(std::move(assembly_->inflater));
+  shared_.assemblies.give(std::exchange(assembly_, nullptr));
 }
 void Session::drop_stash() noexcept {
   if (stash_ != nullptr) shared_.stashes.give(std::exchange(stash_, nullptr));

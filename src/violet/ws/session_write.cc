@@ -62,8 +62,38 @@ Session::Sent Session::send(Kind kind, const Slice& payload) {
     }
     if (!make_way()) return is_open() ? Sent::Yes : Sent::Closed;
   }
-  add(static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind)), payload);
+  add_message(kind, payload);
   return Sent::Yes;
+}
+
+void Session::add_message(Kind kind, const Slice& payload) {
+  const auto first = static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind));
+  if (!deflate_.is_on || payload.size() < settings_.compression.message_bytes_min) [[likely]] {
+    add(first, payload);
+    return;
+  }
+  Assembly& out = *shared_.assemblies.take();
+  if (deflate_.keeps_own) {
+    std::unique_ptr<Deflater>& own = contexts().deflater;
+    if (own == nullptr) own = std::make_unique<Deflater>(int{deflate_.own_bits}, settings_.compression.level);
+    own->add(payload.text(), true, shared_, out);
+  } else {
+    auto lent = shared_.deflates.take_deflater(deflate_.own_bits, settings_.compression.level);
+    lent->add(payload.text(), true, shared_, out);
+    shared_.deflates.give(std::move(lent));
+  }
+  // What did not shrink goes as it is, unless the peer needs it for the messages that follow.
+  if (deflate_.keeps_own || out.size < payload.size()) {
+    add(first | kRsv1, Slice(*out.buffer, out.buffer->data(), out.size));
+  } else {
+    add(first, payload);
+  }
+  shared_.assemblies.give(&out);
+}
+
+Contexts& Session::contexts() {
+  if (contexts_ == nullptr) contexts_ = std::make_unique<Contexts>();
+  return *contexts_;
 }
 
 Session::Sent Session::send_ping(std::string_view payload) {

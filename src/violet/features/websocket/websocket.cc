@@ -34,7 +34,7 @@ bool SocketRoute::check(Exchange& exchange) { return ws::check_request(exchange,
 ws::Session* SocketRoute::open(Exchange& exchange, ws::Application* application) {
   ws::Session& session = ws::Session::make(exchange.loop(), settings(exchange.limits()), ws::Role::Server);
   Site& site = exchange.site();
-  ws::accept_request(exchange, options_, ws::choose_protocol(exchange.request().fields, options_.protocols));
+  session.set_deflate(ws::accept_request(exchange, options_));
   Stream* stream = exchange.accept_upgrade(session, session.body());
   if (stream == nullptr) {
     session.forget();

@@ -10,10 +10,12 @@
 #include "violet/memory/ref.h"
 #include "violet/ws/codec/frame.h"
 #include "violet/ws/codec/utf8.h"
+#include "violet/ws/deflate/deflate.h"
 #include "violet/ws/pool/outbox.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace violet::ws {
@@ -66,7 +68,8 @@ struct Assembly {
   Ref<MessageBuffer> buffer;
   std::size_t size = 0;
   Utf8 utf8;
-  std::uint64_t wire_bytes = 0;  // as they came, of a compressed one
+  std::uint64_t wire_bytes = 0;        // as they came, of a compressed one
+  std::unique_ptr<Inflater> inflater;  // lent for this message
 
   [[nodiscard]] char* end() noexcept { return buffer->data() + size; }
 };
@@ -132,6 +135,7 @@ struct Shared {
   MessagePool messages;
   Pool<Assembly> assemblies{64};
   Pool<Stash> stashes{64};
+  DeflatePool deflates;
   MaskKeys mask_keys;
   Counters counters;
 
