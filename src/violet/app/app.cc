@@ -26,6 +26,10 @@ App& App::note_provided(bool is_new, std::string_view type) {
   return *this;
 }
 
+Files& App::files(std::string_view prefix, std::string folder, FileOptions options, web::Where where) {
+  state_->files.push_back(serve_files(*this, prefix, std::move(folder), std::move(options), where));
+  return *state_->files.back();
+}
 App& App::on_error(ErrorPages::Hook hook) {
   state_->pages.set_hook(std::move(hook));
   return *this;

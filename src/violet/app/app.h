@@ -14,6 +14,7 @@
 #include "violet/base/function.h"
 #include "violet/core/limits.h"
 #include "violet/core/site.h"
+#include "violet/features/files/files.h"
 #include "violet/features/websocket/websocket.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/router.h"
@@ -60,6 +61,9 @@ class App : public Routes {
   App& provide(std::unique_ptr<T> value) {
     return note_provided(router().provide(std::move(value)), reflect::type_name<T>());
   }
+  // Serves a folder of the disk; see features/files/files.h. The result lives as long as the App.
+  Files& files(std::string_view prefix, std::string folder, FileOptions options = {},
+               web::Where where = web::Where::current());
   // Shapes every answer that violet makes by itself: Reply(const ErrorInfo&); see web/error_pages.h.
   App& on_error(ErrorPages::Hook hook);
   App& limits(const Limits& limits);

@@ -24,6 +24,7 @@ struct App::State {
   void drop_server();
 
   Router router;
+  std::vector<std::unique_ptr<Files>> files;
   ErrorPages pages;
   Limits limits;
   int loops = 0;

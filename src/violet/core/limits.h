@@ -41,6 +41,10 @@ namespace violet {
   X(websocket_ping_ms, 30'000, "ms", 0, "WebSockets whose peer has vanished: a silent one is asked")                 \
   X(websocket_pong_ms, 10'000, "ms", 0, "WebSockets whose peer has vanished: no answer to a ping")                   \
   X(websocket_close_ms, 5'000, "ms", 0, "WebSockets whose peer does not take part in closing")                       \
+  X(range_count_max, 16, "ranges", 0, "a request for many small ranges: beyond it the whole is sent")                \
+  X(file_reads_max, 8, "reads", 0, "reads of cold files that a loop has under way: beyond it they wait")             \
+  X(file_waits_max, 4'096, "requests", 503, "requests of a loop that wait for cold files")                           \
+  X(listing_names_max, 10'000, "names", 0, "folders too large to be shown: the page says that there is more")        \
   X(connections_max, 0, "connections", 0, "accepting pauses above it; 0: from RLIMIT_NOFILE less a reserve")
 
 enum class LimitId : std::int32_t {

@@ -11,7 +11,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace violet {
 
@@ -105,6 +108,35 @@ class ExchangePool {
   std::size_t used_count_ = 0;
 };
 
+// What a feature keeps for each loop: a cache, spare encoders. Ends with its site, on the loop's thread or when that
+// has ended.
+class SiteLocal {
+ public:
+  SiteLocal() noexcept = default;
+  SiteLocal(const SiteLocal&) = delete;
+  SiteLocal& operator=(const SiteLocal&) = delete;
+  virtual ~SiteLocal() = default;
+};
+
+class SiteLocals {
+ public:
+  // `owner` is any address that belongs to the feature. nullptr: nothing was added for it.
+  [[nodiscard]] SiteLocal* find(const void* owner) const noexcept {
+    for (const auto& [key, local] : entries_) {
+      if (key == owner) return local.get();
+    }
+    return nullptr;
+  }
+  // REQUIRES: find(owner) is nullptr.
+  SiteLocal& add(const void* owner, std::unique_ptr<SiteLocal> local) {
+    entries_.emplace_back(owner, std::move(local));
+    return *entries_.back().second;
+  }
+
+ private:
+  std::vector<std::pair<const void*, std::unique_ptr<SiteLocal>>> entries_;  // few: one for each feature
+};
+
 struct Site {
   Site(Loop& on, Service& to, const Limits& with) noexcept : loop(on), service(to), limits(with), exchanges(*this) {
     // Without room for one of each nothing would ever move.
@@ -125,6 +157,7 @@ struct Site {
   Counters counters;
   ExchangePool exchanges;
   List<DrainHook, DrainHook> drain_hooks;
+  SiteLocals locals;  // may hold exchanges, so it goes before them
 
   // Answers close their connections from now on, and what has a hook hears of it.
   void begin_drain() noexcept {

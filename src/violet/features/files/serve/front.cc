@@ -1,0 +1,239 @@
+#include "violet/features/files/serve/front.h"
+
+#include "violet/features/files/disk/path.h"
+#include "violet/features/files/serve/answer.h"
+#include "violet/features/files/serve/wait.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace violet::files {
+namespace {
+
+constexpr std::uint64_t kIdleFileMs = 10'000;  // after which files are closed that nobody asks for
+
+// Paths come from strangers: without a seed they could choose a thousand of one hash.
+std::uint64_t make_seed() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+// The form that suits the client best; nullptr when it accepts none.
+const Variant* choose(const Entry& entry, const http::AcceptEncoding& accepted) noexcept {
+  const Variant* best = nullptr;
+  std::uint16_t most = 0;
+  for (std::size_t i = 1; i < entry.variants.size(); ++i) {
+    const std::uint16_t weight = accepted.weight(entry.variants[i].coding);
+    if (weight > most) {
+      best = &entry.variants[i];
+      most = weight;
+    }
+  }
+  return accepted.weight(http::Coding::Identity) > most ? &entry.variants[0] : best;
+}
+
+}  // namespace
+
+std::size_t Front::Hash::operator()(std::string_view text) const noexcept {
+  std::uint64_t hash = seed ^ text.size();
+  const auto mix = [&hash](std::uint64_t word) {
+    const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+  };
+  const char* at = text.data();
+  std::size_t left = text.size();
+  std::uint64_t word = 0;
+  for (; left >= 8; left -= 8, at += 8) {
+    std::memcpy(&word, at, 8);
+    mix(word);
+  }
+  word = 0;
+  for (; left > 0; --left) word = word << 8 | static_cast<unsigned char>(*at++);
+  mix(word ^ seed >> 7);
+  return static_cast<std::size_t>(hash);
+}
+
+Front& Front::of(Mount& mount, Exchange& exchange) {
+  SiteLocals& locals = exchange.site().locals;
+  if (SiteLocal* local = locals.find(&mount); local != nullptr) [[likely]] {
+    return static_cast<Front&>(*local);
+  }
+  return static_cast<Front&>(locals.add(&mount, std::make_unique<Front>(mount, exchange.site())));
+}
+
+Front::Front(Mount& mount, Site& site)
+    : mount_(mount),
+      site_(site),
+      anchor_(std::make_shared<Anchor>(*this, site.loop)),
+      gate_(mount, static_cast<std::size_t>(std::max<std::uint64_t>(site.limits.file_reads_max, 1))),
+      entries_(16, Hash{make_seed()}),
+      loads_(16, Hash{make_seed()}),
+      boundary_(make_seed()) {}
+
+void Front::serve(Exchange& exchange, std::string_view path) { serve({.exchange = exchange, .path = path}); }
+
+void Front::serve(const Request& request) {
+  Entry* entry = find(request.path);
+  if (entry == nullptr) [[unlikely]] {
+    switch (check_path(request.path)) {
+      case PathVerdict::Good: break;
+      case PathVerdict::Never: return answer_missing(request);
+      case PathVerdict::Hidden:
+        if (mount_.options.dotfiles == Dotfiles::Hide) return answer_missing(request);
+        if (mount_.options.dotfiles == Dotfiles::Refuse) {
+          request.exchange.refuse(Error(ErrorKind::Refused, 0, 403));
+          return;
+        }
+    }
+    return wait(request, nullptr);
+  }
+  const http::AcceptEncoding& accepted = accepted_by(request.exchange.request().fields);
+  const Variant* chosen = entry->kind == Entry::Kind::File ? choose(*entry, accepted) : nullptr;
+  if (!is_current(*entry, chosen, accepted)) return wait(request, entry);
+  answer(request, *entry, chosen);
+}
+
+std::string Front::make_boundary() {
+  const std::uint64_t number = Hash{boundary_}({reinterpret_cast<const char*>(&boundary_), sizeof boundary_});
+  boundary_ = boundary_ * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
+  std::string text(16, '0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = "0123456789abcdef"[number >> i * 4 & 15];
+  return text;
+}
+
+Entry* Front::find(std::string_view path) noexcept {
+  const auto at = entries_.find(path);
+  return at != entries_.end() ? at->second.get() : nullptr;
+}
+
+// Clients repeat themselves: the last text is remembered with what it means.
+const http::AcceptEncoding& Front::accepted_by(const http::Fields& fields) {
+  static constexpr std::string_view kNone = "";
+  const http::Field* only = nullptr;
+  for (const http::Field& field : fields) {
+    if (field.id != http::FieldId::AcceptEncoding) continue;
+    if (only != nullptr) {
+      accept_text_ = "\n";  // no line reads like that
+      return accept_ = http::AcceptEncoding::of(fields);
+    }
+    only = &field;
+  }
+  const std::string_view text = only != nullptr ? only->value : kNone;
+  if (text != accept_text_) [[unlikely]] {
+    accept_ = http::AcceptEncoding::parse(text);
+    accept_text_ = text;
+  }
+  return accept_;
+}
+
+bool Front::is_current(Entry& entry, const Variant* chosen, const http::AcceptEncoding& accepted) {
+  if (entry.generation != mount_.generation.load(std::memory_order_relaxed)) [[unlikely]]
+    return false;
+  switch (mount_.options.revalidate) {
+    case Revalidate::Never: return true;
+    case Revalidate::OnWorker: return false;
+    case Revalidate::OnLoop: break;
+    case Revalidate::ByEvents: {
+      if (!entry.is_watched) break;
+      const Watch::Count now = mount_.watch->count();
+      if (now == entry.events) return true;
+      if (now.upheavals != entry.events.upheavals) return false;
+      if (!mount_.is_true(entry, nullptr) || mount_.has_new_twin(entry)) return false;
+      entry.events = now;
+      return true;
+    }
+  }
+  return mount_.is_true(entry, chosen) && !lacks_twin(entry, accepted);
+}
+
+// Once a second: a file is right as it is, though a twin would be shorter.
+bool Front::lacks_twin(Entry& entry, const http::AcceptEncoding& accepted) {
+  const std::int64_t second = site_.loop.wall_seconds();
+  if (entry.twins_looked_s == second || entry.kind != Entry::Kind::File) return false;
+  bool wants_any = false;
+  for (const http::Coding coding : mount_.options.twins) wants_any = wants_any || accepted.accepts(coding);
+  if (!wants_any) return false;
+  entry.twins_looked_s = second;
+  return mount_.has_new_twin(entry);
+}
+
+void Front::answer(const Request& request, Entry& entry) {
+  const Variant* chosen = nullptr;
+  if (entry.kind == Entry::Kind::File) chosen = choose(entry, accepted_by(request.exchange.request().fields));
+  answer(request, entry, chosen);
+}
+
+void Front::answer(const Request& request, Entry& entry, const Variant* chosen) {
+  switch (entry.kind) {
+    case Entry::Kind::File: break;
+    case Entry::Kind::Missing: return answer_missing(request);
+    default: return send_other(request.exchange, entry);
+  }
+  if (entry.is_linked()) {
+    entry.unlink();
+    order_.push_back(entry);
+  }
+  const std::int64_t second = site_.loop.wall_seconds();
+  entry.used_s = second;
+  if (chosen != nullptr && chosen->content) chosen->content->touch(static_cast<std::uint32_t>(second));
+  send_file(*this, request.exchange, entry, chosen, request.purpose);
+}
+
+void Front::answer_missing(const Request& request) {
+  Exchange& exchange = request.exchange;
+  const FileOptions& options = mount_.options;
+  if (request.purpose == Purpose::Asked && !options.spa.empty() && is_navigation(exchange) &&
+      check_path(request.path) == PathVerdict::Good) {
+    return serve({.exchange = exchange, .path = options.spa, .purpose = Purpose::Spa});
+  }
+  if (request.purpose != Purpose::NotFound && !options.not_found.empty()) {
+    return serve({.exchange = exchange, .path = options.not_found, .purpose = Purpose::NotFound});
+  }
+  exchange.refuse(Error(ErrorKind::NotFound));
+}
+
+// Takes the place of what was known of that path.
+void Front::keep(Entry& entry) {
+  if (Entry* old = find(entry.key); old != nullptr) drop(*old);
+  if (!entry.is_kept || mount_.options.paths == 0) return;
+  while (entries_.size() >= mount_.options.paths) drop(*order_.front());
+  entries_.emplace(entry.key, Ref<Entry>(&entry));
+  order_.push_back(entry);
+  if (!entry.has_open_file()) return;
+  if (++open_file_count_ > mount_.options.open_files) drop_oldest_file();
+  if (!idle_timer_.is_armed()) site_.loop.timers().arm_after(idle_timer_, kIdleFileMs);
+}
+
+void Front::drop(Entry& entry) noexcept {
+  if (entry.has_open_file()) --open_file_count_;
+  entry.unlink();
+  entries_.erase(entries_.find(entry.key));
+}
+
+void Front::drop_oldest_file() noexcept {
+  for (Entry* entry = order_.front(); entry != nullptr; entry = order_.next(*entry)) {
+    if (entry->has_open_file()) return drop(*entry);
+  }
+}
+
+void Front::drop_evicted() noexcept {
+  for (Entry* entry = order_.front(); entry != nullptr;) {
+    Entry* next = order_.next(*entry);
+    if (entry->is_evicted()) drop(*entry);
+    entry = next;
+  }
+}
+
+// A file that was deleted keeps its place on the disk as long as it is open.
+void Front::close_idle_files() noexcept {
+  const std::int64_t latest = site_.loop.wall_seconds() - static_cast<std::int64_t>(kIdleFileMs / 1000);
+  for (Entry* entry = order_.front(); entry != nullptr;) {
+    Entry* next = order_.next(*entry);
+    if (entry->has_open_file() && entry->used_s <= latest) drop(*entry);
+    entry = next;
+  }
+  if (open_file_count_ > 0) site_.loop.timers().arm_after(idle_timer_, kIdleFileMs);
+}
+
+}  // namespace violet::files
