@@ -39,13 +39,19 @@ bool is_plain(std::uint64_t word) noexcept {
   return ((((word - kOnes * 0x20) & ~word) | ((del - kOnes) & ~del)) & kHigh) == 0;
 }
 
+bool is_white(char c) noexcept { return c == ' ' || c == '\t'; }
+
+bool has_no_white_end(std::string_view text) noexcept {
+  return text.empty() || !(is_white(text.front()) || is_white(text.back()));
+}
+
 // VCHAR, obs-text, SP and HTAB without white space at the ends (RFC 9113 §8.2.1, RFC 9110 §5.5).
 // REQUIRES: kWord readable bytes from its start.
 bool is_value(std::string_view text) noexcept {
   const std::size_t size = text.size();
-  if (size == 0) return true;
   const char* p = text.data();
-  if (p[0] == ' ' || p[0] == '\t' || p[size - 1] == ' ' || p[size - 1] == '\t') return false;
+  if (size == 0) return true;
+  if (!has_no_white_end(text)) return false;
   bool is_good = true;
   if (size < kWord) {
     // Bytes behind the end become spaces.
@@ -58,6 +64,18 @@ bool is_value(std::string_view text) noexcept {
   return is_good || ascii::all_are(text, ascii::kFieldValue);
 }
 
+// REQUIRES: kWord readable bytes behind it.
+std::uint64_t hash_of(std::string_view block) noexcept {
+  std::uint64_t hash = block.size() + 1;
+  for (std::size_t i = 0; i < block.size(); i += kWord) {
+    std::uint64_t word = detail::load_word<std::uint64_t>(block.data() + i);
+    if (block.size() - i < kWord) word &= ~std::uint64_t{0} >> (64 - 8 * (block.size() - i));
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
 struct Line {
   std::string_view name;
   std::string_view value;
@@ -65,6 +83,13 @@ struct Line {
   std::uint8_t flaws = 0;
   bool is_sensitive = false;
   bool owns_name = false;  // the name is a copy in the arena
+};
+
+// A string literal, decoded into the arena.
+struct Text {
+  std::string_view text;
+  bool is_good = false;
+  bool is_plain = false;  // holds no control character
 };
 
 }  // namespace
@@ -101,16 +126,24 @@ class Decoder::Run {
     return verdict_;
   }
 
+  [[nodiscard]] bool leaves_table() const noexcept { return leaves_table_; }
+  [[nodiscard]] std::uint64_t bytes_left() const noexcept { return bytes_left_; }
+
  private:
   bool read_updates();
-  bool read_indexed();
+  [[gnu::always_inline]] inline bool read_indexed();
   template <int kPrefix, bool kInserts>
   bool read_literal(bool is_sensitive);
   bool read_name(Line& line);
   bool name_at(std::uint32_t index, Line& line);
-  bool read_text(std::string_view& text);
-  bool pay(Key key, std::size_t bytes) noexcept;
-  void put(const Line& line);
+  Text read_text();
+  [[gnu::always_inline]] inline bool pay(Key key, std::size_t bytes) noexcept;
+  [[gnu::always_inline]] inline void put(const Line& line);
+  [[nodiscard]] std::string_view copy(std::string_view text) {
+    char* const to = static_cast<char*>(arena_.allocate(text.size(), 1));
+    put_text(to, text);
+    return {to, text.size()};
+  }
   void give_back(std::string_view text) noexcept { arena_.give_back(const_cast<char*>(text.data()), text.size()); }
 
   Decoder& decoder_;
@@ -122,6 +155,7 @@ class Decoder::Run {
   std::uint64_t bytes_left_;
   std::uint64_t count_left_;
   Verdict verdict_ = Verdict::Done;
+  bool leaves_table_ = true;
 };
 
 // At most two: the smallest size since the last block, and the one that holds now (RFC 7541 §4.2).
@@ -132,6 +166,7 @@ bool Decoder::Run::read_updates() {
     std::uint32_t size;
     if (count == kUpdatesMax || !read_integer(p_, end_, 5, size) || size > decoder_.table_bytes_max_) return false;
     table_.set_capacity(size);
+    leaves_table_ = false;
     lowest = std::min(lowest, size);
   }
   // RFC 9113 §4.3.1.
@@ -197,9 +232,9 @@ bool Decoder::Run::read_indexed() {
   const Entry& entry = table_.at(age);
   section_.flaws |= entry.flaws;
   if (!pay(entry.key, entry.size())) return true;
-  Line line{.value = arena_.copy(table_.value(entry)), .key = entry.key, .flaws = entry.flaws};
+  Line line{.value = copy(table_.value(entry)), .key = entry.key, .flaws = entry.flaws};
   if (entry.key.is_other()) {
-    line.name = arena_.copy(table_.name(entry));
+    line.name = copy(table_.name(entry));
   } else if (!entry.key.is_pseudo()) {
     line.name = http::name(entry.key.id());
   }
@@ -213,10 +248,14 @@ bool Decoder::Run::read_literal(bool is_sensitive) {
   std::uint32_t index;
   if (!read_integer(p_, end_, kPrefix, index)) return false;
   Line line{.is_sensitive = is_sensitive};
-  if (!(index == 0 ? read_name(line) : name_at(index, line)) || !read_text(line.value)) return false;
-  if (!is_value(line.value)) line.flaws |= Section::kBadValue;
+  if (!(index == 0 ? read_name(line) : name_at(index, line))) return false;
+  const Text value = read_text();
+  if (!value.is_good) return false;
+  line.value = value.text;
+  if (!(value.is_plain ? has_no_white_end(line.value) : is_value(line.value))) line.flaws |= Section::kBadValue;
   section_.flaws |= line.flaws;
   if constexpr (kInserts) {
+    leaves_table_ = false;
     table_.insert({.key = line.key, .flaws = line.flaws}, line.name, line.value);
   }
   if (pay(line.key, Entry::kOverhead + line.name.size() + line.value.size())) {
@@ -241,7 +280,7 @@ bool Decoder::Run::name_at(std::uint32_t index, Line& line) {
   line.flaws = entry.flaws & kNameFlaws;
   if (entry.key.is_other()) {
     // A copy: inserting the line may evict the entry (RFC 7541 §4.4).
-    line.name = arena_.copy(table_.name(entry));
+    line.name = copy(table_.name(entry));
     line.owns_name = true;
   } else {
     line.name = entry.key.is_pseudo() ? name(entry.key.pseudo()) : http::name(entry.key.id());
@@ -250,7 +289,9 @@ bool Decoder::Run::name_at(std::uint32_t index, Line& line) {
 }
 
 bool Decoder::Run::read_name(Line& line) {
-  if (!read_text(line.name)) return false;
+  const Text text = read_text();
+  if (!text.is_good) return false;
+  line.name = text.text;
   line.owns_name = true;
   if (line.name.starts_with(':')) {
     for (std::size_t i = 0; i < kPseudoCount; ++i) {
@@ -274,19 +315,19 @@ bool Decoder::Run::read_name(Line& line) {
 }
 
 // RFC 7541 §5.2. The text has kWord readable bytes from its start.
-bool Decoder::Run::read_text(std::string_view& text) {
-  if (p_ == end_) return false;
+Text Decoder::Run::read_text() {
+  if (p_ == end_) return {};
   const bool is_coded = (*p_ & 0x80) != 0;
   std::uint32_t size;
-  if (!read_integer(p_, end_, 7, size) || size > static_cast<std::size_t>(end_ - p_)) return false;
+  if (!read_integer(p_, end_, 7, size) || size > static_cast<std::size_t>(end_ - p_)) return {};
+  const std::string_view from(p_, size);
+  p_ += size;
   const std::size_t room = (is_coded ? huffman_room(size) : size) + kWord;
   char* const to = static_cast<char*>(arena_.allocate(room, 1));
-  const char* const text_end = is_coded ? decode_huffman({p_, size}, to) : put_text(to, {p_, size});
-  if (text_end == nullptr) return false;
-  text = {to, static_cast<std::size_t>(text_end - to)};
-  arena_.give_back(to + text.size(), room - text.size());
-  p_ += size;
-  return true;
+  const Huffman made = is_coded ? decode_huffman(from, to) : Huffman{put_text(to, from), false};
+  if (made.end == nullptr) return {};
+  arena_.give_back(made.end, static_cast<std::size_t>(to + room - made.end));
+  return {{to, static_cast<std::size_t>(made.end - to)}, true, made.is_plain};
 }
 
 void Decoder::set_table_bytes_max(std::uint32_t bytes) noexcept {
@@ -295,13 +336,35 @@ void Decoder::set_table_bytes_max(std::uint32_t bytes) noexcept {
   if (bytes >= table_.capacity()) return;
   table_bytes_low_ = must_update_ ? std::min(table_bytes_low_, bytes) : bytes;
   must_update_ = true;
+  // A block without an update, however well known, is broken now.
+  forget();
 }
 
-Verdict Decoder::decode(std::string_view block, const Budget& budget, Section& section) {
+Verdict Decoder::decode_new(std::string_view block, const Budget& budget, Section& section) {
   if (is_broken_) return Verdict::Broken;
-  const Verdict verdict = Run(*this, block, budget, section).go();
+  Run run(*this, block, budget, section);
+  const Verdict verdict = run.go();
   is_broken_ = verdict == Verdict::Broken;
+  if (is_broken_ || !run.leaves_table()) {
+    forget();
+  } else if (verdict == Verdict::Done) {
+    remember(block, budget.bytes_max - run.bytes_left(), section);
+  }
   return verdict;
+}
+
+void Decoder::forget() noexcept {
+  last_hash_ = 0;
+  if (memo_) memo_->forget();
+}
+
+void Decoder::remember(std::string_view block, std::uint64_t bytes, Section& section) {
+  const std::uint64_t hash = hash_of(block);
+  const bool comes_again = hash == last_hash_;
+  last_hash_ = hash;
+  if (!comes_again) return;
+  if (!memo_) memo_ = std::make_unique<Memo>();
+  memo_->learn(block, bytes, section);
 }
 
 }  // namespace violet::hpack

@@ -15,10 +15,12 @@
 // 9113 §10.5.1). What that costs grows with the bytes that came and not with what they unpack to; how many may come is
 // the session's limit.
 
-#include "violet/hpack/dynamic_table.h"
+#include "violet/hpack/memo.h"
 #include "violet/hpack/section.h"
+#include "violet/hpack/table/dynamic_table.h"
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace violet::hpack {
@@ -42,13 +44,23 @@ class Decoder {
   void set_table_bytes_max(std::uint32_t bytes) noexcept;
 
   // REQUIRES: kScanPadding readable bytes behind `block`; a new section with empty fields.
-  [[nodiscard]] Verdict decode(std::string_view block, const Budget& budget, Section& section);
+  [[nodiscard]] Verdict decode(std::string_view block, const Budget& budget, Section& section) {
+    if (memo_ && memo_->recall(block, budget, section)) return Verdict::Done;
+    return decode_new(block, budget, section);
+  }
 
   [[nodiscard]] const DynamicTable& table() const noexcept { return table_; }
 
  private:
   class Run;
+  [[nodiscard]] Verdict decode_new(std::string_view block, const Budget& budget, Section& section);
+  void remember(std::string_view block, std::uint64_t bytes, Section& section);
+  void forget() noexcept;
+
   DynamicTable table_;
+  std::unique_ptr<Memo> memo_;  // once a block has come twice
+  // Of the last block that left the table alone; 0 when there is none.
+  std::uint64_t last_hash_ = 0;
   std::uint32_t table_bytes_max_ = kTableBytesDefault;
   // The smallest maximum since the last block, which the next one has to go down to when the table was larger.
   std::uint32_t table_bytes_low_ = kTableBytesDefault;

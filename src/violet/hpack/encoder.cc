@@ -99,56 +99,40 @@ void Encoder::set_peer_table_bytes_max(std::uint32_t bytes) noexcept {
   lowest_ = std::min(lowest_, table_.capacity());
 }
 
-char* Encoder::begin(char* out) noexcept {
+char* Encoder::put_updates(char* out) noexcept {
   const std::uint32_t capacity = table_.capacity();
-  if (lowest_ == announced_ && capacity == announced_) [[likely]]
-    return out;
   if (lowest_ < capacity && lowest_ < announced_) out = write_integer(out, 5, 0x20, lowest_);
   out = write_integer(out, 5, 0x20, capacity);
   announced_ = lowest_ = capacity;
   return out;
 }
 
-char* Encoder::status(char* out, int code) {
-  if (code == 200) [[likely]]
-    return put_index(out, kStaticNames.at[Key(Pseudo::Status).index()]);
+char* Encoder::put_status(char* out, int code) {
   const char digits[] = {static_cast<char>('0' + code / 100), static_cast<char>('0' + code / 10 % 10),
                          static_cast<char>('0' + code % 10)};
   return pseudo(out, Pseudo::Status, {digits, sizeof digits});
 }
 
 char* Encoder::pseudo(char* out, Pseudo which, std::string_view value, bool is_sensitive) {
-  return known(out, which, name(which), value, is_sensitive);
+  if (!is_sensitive && put_if_last(out, which, value)) return out + 1;
+  return put_known(out, which, value, is_sensitive);
 }
 
-char* Encoder::field(char* out, FieldId id, std::string_view value) {
-  VIOLET_ASSERT(id != FieldId::Other);
-  return known(out, id, http::lower_name(id), value, false);
+char* Encoder::put_field(char* out, const http::Field& field) {
+  if (field.id != FieldId::Other) return put_known(out, field.id, field.value, field.is_sensitive);
+  return put_other(out, field.name, field.value, field.is_sensitive);
 }
 
-char* Encoder::field(char* out, const http::Field& field) {
-  if (field.id != FieldId::Other) [[likely]] {
-    return known(out, field.id, http::lower_name(field.id), field.value, field.is_sensitive);
+char* Encoder::put_known(char* out, Key key, std::string_view value, bool is_sensitive) {
+  const std::string_view text = key.is_pseudo() ? name(key.pseudo()) : http::lower_name(key.id());
+  for (std::uint32_t i = kStaticNames.at[key.index()]; i <= kStaticCount && kStaticTable.at[i].key == key; ++i) {
+    // Most names have no value there.
+    if (!value.empty() && !is_sensitive && kStaticTable.at[i].value == value) return put_index(out, i);
   }
-  return other(out, field.name, field.value, field.is_sensitive);
+  return put_line(out, {key, key.index(), text, value}, is_sensitive);
 }
 
-char* Encoder::known(char* out, Key key, std::string_view name, std::string_view value, bool is_sensitive) {
-  // The last entry of that name, which a repeated head finds.
-  const std::uint32_t age = table_.newest() - newest_[key.index()];
-  if (age < table_.count() && !is_sensitive) [[likely]] {
-    const Entry& entry = table_.at(age);
-    if (entry.key == key && are_equal(table_.value(entry), value)) return put_index(out, kStaticCount + 1 + age);
-  }
-  if (key.is_pseudo() || key == Key(FieldId::AcceptEncoding)) {
-    for (std::uint32_t i = kStaticNames.at[key.index()]; i <= kStaticCount && kStaticTable.at[i].key == key; ++i) {
-      if (!is_sensitive && kStaticTable.at[i].value == value) return put_index(out, i);
-    }
-  }
-  return line(out, {key, key.index(), name, value}, is_sensitive);
-}
-
-char* Encoder::other(char* out, std::string_view name, std::string_view value, bool is_sensitive) {
+char* Encoder::put_other(char* out, std::string_view name, std::string_view value, bool is_sensitive) {
   if (name.size() > kOtherNameMax) [[unlikely]] {
     *out++ = static_cast<char>(is_sensitive ? 0x10 : 0);
     out = write_integer(out, 7, 0, static_cast<std::uint32_t>(name.size()));
@@ -161,21 +145,20 @@ char* Encoder::other(char* out, std::string_view name, std::string_view value, b
     lower[i] = ascii::lower(name[i]);
     bucket = bucket * 31 + static_cast<unsigned char>(lower[i]);
   }
-  return line(out, {{}, Key::kCount + bucket % kOtherBuckets, {lower, name.size()}, value}, is_sensitive);
+  return put_line(out, {{}, Key::kCount + bucket % kOtherBuckets, {lower, name.size()}, value}, is_sensitive);
 }
 
-char* Encoder::line(char* out, const Line& line, bool is_sensitive) {
+char* Encoder::put_line(char* out, const Line& line, bool is_sensitive) {
   std::uint32_t name_index = kStaticNames.at[line.key.index()];
-  std::uint32_t age = table_.newest() - newest_[line.bucket];
-  for (int i = 0; i < kSearchMax && age < table_.count(); ++i) {
-    const Entry& entry = table_.at(age);
-    if (entry.key == line.key && (!line.key.is_other() || are_equal(table_.name(entry), line.name))) {
-      if (!is_sensitive && are_equal(table_.value(entry), line.value)) return put_index(out, kStaticCount + 1 + age);
-      if (name_index == 0) name_index = kStaticCount + 1 + age;
-    }
-    age = table_.newest() - entry.previous;
+  std::uint32_t number = newest_[line.bucket];
+  const Entry* entry = table_.find(number);
+  for (int i = 0; i < kSearchMax && entry != nullptr; ++i, number = entry->previous, entry = table_.find(number)) {
+    if (entry->key != line.key || (line.key.is_other() && !are_equal(table_.name(*entry), line.name))) continue;
+    const std::uint32_t index = kStaticCount + 1 + table_.newest() - number;
+    if (!is_sensitive && are_equal(table_.value(*entry), line.value)) return put_index(out, index);
+    if (name_index == 0) name_index = index;
   }
-  return literal(out, line, is_sensitive ? Way::Never : choose(line), name_index);
+  return put_literal(out, line, is_sensitive ? Way::Never : choose(line), name_index);
 }
 
 Encoder::Way Encoder::choose(const Line& line) noexcept {
@@ -190,7 +173,7 @@ Encoder::Way Encoder::choose(const Line& line) noexcept {
   return Way::Plain;
 }
 
-char* Encoder::literal(char* out, const Line& line, Way way, std::uint32_t name_index) {
+char* Encoder::put_literal(char* out, const Line& line, Way way, std::uint32_t name_index) {
   switch (way) {
     case Way::Indexed: {
       out = write_integer(out, 6, 0x40, name_index);

@@ -17,8 +17,9 @@
 // Proxy-Authorization, Set-Cookie, and cookies too short to resist guessing. Values that seldom come twice
 // (Content-Length, ETag, :path, …) enter the table when they do.
 
-#include "violet/hpack/dynamic_table.h"
 #include "violet/hpack/section.h"
+#include "violet/hpack/table/dynamic_table.h"
+#include "violet/memory/text.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,18 +45,35 @@ class Encoder {
   }
 
   // Each writes at `out` and returns the end of what it wrote.
-  [[nodiscard]] char* begin(char* out) noexcept;
+  [[nodiscard]] char* begin(char* out) noexcept {
+    if (lowest_ != announced_ || table_.capacity() != announced_) [[unlikely]]
+      return put_updates(out);
+    return out;
+  }
   // REQUIRES: 100 <= code <= 999.
-  [[nodiscard]] char* status(char* out, int code);
+  [[nodiscard]] char* status(char* out, int code) {
+    if (code != 200) [[unlikely]]
+      return put_status(out, code);
+    *out = static_cast<char>(0x80 | kStatus200);
+    return out + 1;
+  }
   [[nodiscard]] char* pseudo(char* out, Pseudo which, std::string_view value, bool is_sensitive = false);
   // Names are written in lower case (RFC 9113 §8.2).
-  [[nodiscard]] char* field(char* out, const http::Field& field);
+  [[nodiscard]] char* field(char* out, const http::Field& field) {
+    if (field.id == http::FieldId::Other || field.is_sensitive) [[unlikely]]
+      return put_field(out, field);
+    return this->field(out, field.id, field.value);
+  }
   // REQUIRES: id is not Other.
-  [[nodiscard]] char* field(char* out, http::FieldId id, std::string_view value);
+  [[nodiscard]] char* field(char* out, http::FieldId id, std::string_view value) {
+    VIOLET_ASSERT(id != http::FieldId::Other);
+    return put_if_last(out, id, value) ? out + 1 : put_known(out, id, value, false);
+  }
 
   [[nodiscard]] const DynamicTable& table() const noexcept { return table_; }
 
  private:
+  static constexpr unsigned kStatus200 = 8;  // in the static table
   // How a line that is not in the table is written (RFC 7541 §6.2).
   enum class Way : std::uint8_t { Indexed, Plain, Never };
   struct Line {
@@ -65,12 +83,15 @@ class Encoder {
     std::string_view value;
   };
   static constexpr std::size_t kOtherBuckets = 16;
-  static constexpr std::uint32_t kNone = 0xffffffff;
 
-  [[nodiscard]] char* known(char* out, Key key, std::string_view name, std::string_view value, bool is_sensitive);
-  [[nodiscard]] char* other(char* out, std::string_view name, std::string_view value, bool is_sensitive);
-  [[nodiscard]] char* line(char* out, const Line& line, bool is_sensitive);
-  [[nodiscard]] char* literal(char* out, const Line& line, Way way, std::uint32_t name_index);
+  [[nodiscard, gnu::always_inline]] inline bool put_if_last(char* out, Key key, std::string_view value) noexcept;
+  [[nodiscard]] char* put_updates(char* out) noexcept;
+  [[nodiscard]] char* put_status(char* out, int code);
+  [[nodiscard]] char* put_field(char* out, const http::Field& field);
+  [[nodiscard, gnu::noinline]] char* put_known(char* out, Key key, std::string_view value, bool is_sensitive);
+  [[nodiscard]] char* put_other(char* out, std::string_view name, std::string_view value, bool is_sensitive);
+  [[nodiscard]] char* put_line(char* out, const Line& line, bool is_sensitive);
+  [[nodiscard]] char* put_literal(char* out, const Line& line, Way way, std::uint32_t name_index);
   [[nodiscard]] Way choose(const Line& line) noexcept;
 
   DynamicTable table_;
@@ -81,5 +102,16 @@ class Encoder {
   std::uint32_t newest_[Key::kCount + kOtherBuckets] = {};
   std::uint16_t hints_[Key::kCount] = {};
 };
+
+// The last entry of that name, which a repeated head finds, as long as its index fits into one byte.
+bool Encoder::put_if_last(char* out, Key key, std::string_view value) noexcept {
+  constexpr std::uint32_t kOneByteAges = 126 - kStaticCount;
+  const std::uint32_t age = table_.newest() - newest_[key.index()];
+  if (age >= table_.count() || age >= kOneByteAges) return false;
+  const Entry& entry = table_.at(age);
+  if (entry.key != key || !are_equal(table_.value(entry), value)) return false;
+  *out = static_cast<char>(0x80 | (kStaticCount + 1 + age));
+  return true;
+}
 
 }  // namespace violet::hpack

@@ -56,13 +56,22 @@ constexpr Canonical kCanonical = [] {
 }();
 static_assert(kCanonical.codes[kEos].bits == 0x3fffffff);
 
-// What the next kStepBits of a code say: one symbol, or two, or that the first one is longer (total 0).
+// What the next kStepBits of a code say: one symbol, or two, or that the first one is longer (no bits).
 struct Step {
   std::uint8_t symbols[2];
-  std::uint8_t total;  // bits of all symbols
-  std::uint8_t first;  // bits of the first one
+  std::uint8_t bits;
+  std::uint8_t count;
+
+  // Writes two bytes, whatever their count.
+  [[nodiscard]] char* put(char* out) const noexcept {
+    std::memcpy(out, symbols, sizeof symbols);
+    return out + count;
+  }
 };
-constexpr int kStepBits = 11;
+constexpr Step single(std::uint32_t symbol, std::uint32_t bits) noexcept {
+  return {{static_cast<std::uint8_t>(symbol), 0}, static_cast<std::uint8_t>(bits), 1};
+}
+constexpr std::uint32_t kStepBits = 12;
 
 constexpr auto kSteps = [] {
   std::array<Step, 1u << kStepBits> steps{};
@@ -71,22 +80,26 @@ constexpr auto kSteps = [] {
     if (code.size > kStepBits) continue;
     const std::uint32_t spread = kStepBits - code.size;
     for (std::uint32_t rest = 0; rest < 1u << spread; ++rest) {
-      Step& step = steps[code.bits << spread | rest];
-      step.symbols[0] = static_cast<std::uint8_t>(symbol);
-      step.first = step.total = static_cast<std::uint8_t>(code.size);
+      steps[code.bits << spread | rest] = single(symbol, code.size);
     }
   }
+  const auto singles = steps;
   for (std::uint32_t at = 0; at < steps.size(); ++at) {
-    Step& step = steps[at];
-    if (step.first == 0) continue;
-    // `first` of the step that follows is final already, `total` may not be.
-    const Step& next = steps[at << step.first & (steps.size() - 1)];
-    if (next.first == 0 || step.first + next.first > kStepBits) continue;
-    step.symbols[1] = next.symbols[0];
-    step.total = static_cast<std::uint8_t>(step.first + next.first);
+    const Step one = singles[at];
+    const Step two = singles[at << one.bits & (steps.size() - 1)];
+    if (one.bits == 0 || two.bits == 0 || one.bits + two.bits > kStepBits) continue;
+    steps[at] = {{one.symbols[0], two.symbols[0]}, static_cast<std::uint8_t>(one.bits + two.bits), 2};
   }
   return steps;
 }();
+
+// What makes Huffman::is_plain true.
+static_assert([] {
+  for (int c = 0; c < 0x80; ++c) {
+    if ((c < 0x20 || c == 0x7f) && kLengths[c] <= kStepBits) return false;
+  }
+  return true;
+}());
 
 std::uint64_t load_big(const char* from) noexcept {
   std::uint64_t word;
@@ -102,70 +115,65 @@ void store_big(char* to, std::uint64_t word) noexcept {
 
 const Step& step_of(std::uint64_t word) noexcept { return kSteps[word >> (64 - kStepBits)]; }
 
-char* put(char* out, const Step& step) noexcept {
-  std::memcpy(out, step.symbols, 2);
-  return out + 1 + (step.total != step.first);
-}
-
-// The symbol of more than kStepBits that `word` begins with. False: it does not fit into `left` bits, or is EOS.
-bool take_long(std::uint64_t word, std::size_t left, char& symbol, std::uint32_t& size) noexcept {
-  for (size = kStepBits + 1; size <= kLongest && size <= left; ++size) {
+// The symbol of more than kStepBits that `word` begins with; no bits when it does not fit into `left`, or is EOS.
+Step long_step_of(std::uint64_t word, std::size_t left) noexcept {
+  for (std::uint32_t size = kStepBits + 1; size <= kLongest && size <= left; ++size) {
     const auto offset = static_cast<std::uint32_t>(word >> (64 - size)) - kCanonical.first[size];
     if (offset >= kCanonical.count[size]) continue;
-    const std::uint16_t found = kCanonical.sorted[kCanonical.first_place[size] + offset];
-    symbol = static_cast<char>(found);
-    return found != kEos;
+    const std::uint16_t symbol = kCanonical.sorted[kCanonical.first_place[size] + offset];
+    return symbol != kEos ? single(symbol, size) : Step{};
   }
-  return false;
+  return {};
 }
 
 }  // namespace
 
-char* decode_huffman(std::string_view coded, char* out) noexcept {
+Huffman decode_huffman(std::string_view coded, char* out) noexcept {
   const char* const begin = coded.data();
   std::size_t at = 0;                    // in bits
   std::size_t left = coded.size() * 8;   // in bits
   constexpr std::size_t kWordBits = 57;  // of a load at any bit
   constexpr int kStepsInWord = kWordBits / kStepBits;
+  bool is_plain = true;
   while (left >= kWordBits) {
     std::uint64_t word = load_big(begin + at / 8) << at % 8;
-    std::uint32_t used = 0;
+    std::size_t used = 0;
     for (int i = 0; i < kStepsInWord; ++i) {
       const Step& step = step_of(word);
-      if (step.total == 0) [[unlikely]] {
-        if (i != 0) break;
-        if (!take_long(word, left, *out, used)) return nullptr;
-        ++out;
-        break;
-      }
-      out = put(out, step);
-      word <<= step.total;
-      used += step.total;
+      out = step.put(out);
+      word <<= step.bits;
+      used += step.bits;
+    }
+    if (used == 0) [[unlikely]] {
+      is_plain = false;
+      const Step step = long_step_of(word, left);
+      if (step.bits == 0) return {};
+      out = step.put(out);
+      used = step.bits;
     }
     at += used;
     left -= used;
   }
-  if (left == 0) return out;
   // The rest, with ones behind it as if the padding went on; inverted, so that shifting brings ones.
-  std::uint64_t inverse = ~(load_big(begin + at / 8) << at % 8 | ~std::uint64_t{0} >> left);
+  std::uint64_t inverse = left == 0 ? 0 : ~(load_big(begin + at / 8) << at % 8 | ~std::uint64_t{0} >> left);
   while (inverse != 0) {
-    const Step& step = step_of(~inverse);
-    std::uint32_t size = step.total;
-    if (size == 0) [[unlikely]] {
-      if (!take_long(~inverse, left, *out, size)) return nullptr;
-      ++out;
-    } else if (size <= left) [[likely]] {
-      out = put(out, step);
-    } else {
-      size = step.first;
-      if (size > left) return nullptr;
-      *out++ = static_cast<char>(step.symbols[0]);
+    Step step = step_of(~inverse);
+    if (step.bits == 0) [[unlikely]] {
+      is_plain = false;
+      step = long_step_of(~inverse, left);
+      if (step.bits == 0) return {};
+    } else if (step.bits > left) [[unlikely]] {
+      // The second symbol is made of padding.
+      step = single(step.symbols[0], kLengths[step.symbols[0]]);
+      if (step.bits > left) return {};
     }
-    inverse <<= size;
-    left -= size;
+    out = step.put(out);
+    inverse <<= step.bits;
+    left -= step.bits;
   }
   // Nothing but ones is left: padding, or the beginning of EOS (RFC 7541 §5.2).
-  return left < 8 ? out : nullptr;
+  if (left >= 8) return {};
+  return {out, is_plain};
 }
 
 std::size_t huffman_size(std::string_view text) noexcept {

@@ -11,10 +11,15 @@ namespace violet::hpack {
 // beyond them.
 [[nodiscard]] constexpr std::size_t huffman_room(std::size_t coded_bytes) noexcept { return coded_bytes * 8 / 5 + 2; }
 
-// Decodes to `out`, which has huffman_room(). Returns the end of the text; nullptr for the EOS symbol, for padding of
-// eight bits or more, and for padding that is not the beginning of EOS (§5.2).
-// REQUIRES: eight readable bytes behind `coded`.
-[[nodiscard]] char* decode_huffman(std::string_view coded, char* out) noexcept;
+struct Huffman {
+  // nullptr: broken.
+  char* end = nullptr;
+  // No symbol of more than 12 bits occurred, and so no control character: they all have long codes.
+  bool is_plain = true;
+};
+// Decodes to `out`, which has huffman_room(). Broken are the EOS symbol, padding of eight bits or more, and padding
+// that is not the beginning of EOS (§5.2). REQUIRES: eight readable bytes behind `coded`.
+[[nodiscard]] Huffman decode_huffman(std::string_view coded, char* out) noexcept;
 
 // Bytes that the text takes when it is coded.
 [[nodiscard]] std::size_t huffman_size(std::string_view text) noexcept;

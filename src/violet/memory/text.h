@@ -16,10 +16,11 @@ template <class Word>
   std::memcpy(&word, from, sizeof word);
   return word;
 }
-template <class Word>
-[[nodiscard]] inline bool ends_equal(const char* a, const char* b, std::size_t size) noexcept {
-  const std::size_t last = size - sizeof(Word);
-  return ((load_word<Word>(a) ^ load_word<Word>(b)) | (load_word<Word>(a + last) ^ load_word<Word>(b + last))) == 0;
+// The first `Bytes` and the last, of texts that have at least as many.
+template <std::size_t Bytes>
+[[nodiscard, gnu::always_inline]] inline bool ends_equal(const char* a, const char* b, std::size_t size) noexcept {
+  const std::size_t last = size - Bytes;
+  return std::memcmp(a, b, Bytes) == 0 && std::memcmp(a + last, b + last, Bytes) == 0;
 }
 }  // namespace detail
 
@@ -46,18 +47,20 @@ inline char* put_text(char* to, std::string_view text) noexcept {
   return to + size;
 }
 
-[[nodiscard]] inline bool are_equal(std::string_view a, std::string_view b) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool are_equal(std::string_view a, std::string_view b) noexcept {
   const std::size_t size = a.size();
   if (size != b.size()) return false;
   const char* p = a.data();
   const char* q = b.data();
-  if (size > 32) return std::memcmp(p, q, size) == 0;
   if (size >= 16) {
     const std::size_t last = size - 16;
-    return detail::ends_equal<std::uint64_t>(p, q, 16) && detail::ends_equal<std::uint64_t>(p + last, q + last, 16);
+    for (std::size_t i = 0; i < last; i += 16) {
+      if (std::memcmp(p + i, q + i, 16) != 0) return false;
+    }
+    return std::memcmp(p + last, q + last, 16) == 0;
   }
-  if (size >= 8) return detail::ends_equal<std::uint64_t>(p, q, size);
-  if (size >= 4) return detail::ends_equal<std::uint32_t>(p, q, size);
+  if (size >= 8) return detail::ends_equal<8>(p, q, size);
+  if (size >= 4) return detail::ends_equal<4>(p, q, size);
   if (size == 0) return true;
   return p[0] == q[0] && p[size / 2] == q[size / 2] && p[size - 1] == q[size - 1];
 }

@@ -8,7 +8,7 @@
 // decoder or encoder.
 
 #include "violet/base/check.h"
-#include "violet/hpack/static_table.h"
+#include "violet/hpack/table/static_table.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace violet::hpack {
 
 struct Entry {
-  std::uint32_t place = 0;  // of the texts; the name of an other key, then the value
+  std::uint32_t place = 0;  // of the value; the name of an other key stands before it
   std::uint16_t name_bytes = 0;
   std::uint16_t value_bytes = 0;
   // Of an encoder: the number of an older entry that may have the same name.
@@ -56,13 +56,16 @@ class DynamicTable {
     VIOLET_ASSERT(age < count_);
     return ring_[(newest_ - age) & (ring_capacity_ - 1)];
   }
+  // By its number; nullptr when it is gone.
+  [[nodiscard]] const Entry* find(std::uint32_t number) const noexcept {
+    return newest_ - number < count_ ? &ring_[number & (ring_capacity_ - 1)] : nullptr;
+  }
   // Of an other key; the texts live until the next insert() or set_capacity().
   [[nodiscard]] std::string_view name(const Entry& entry) const noexcept {
-    return {text_.get() + (entry.place - base_), entry.name_bytes};
+    return {text_.get() + (entry.place - entry.name_bytes - base_), entry.name_bytes};
   }
   [[nodiscard]] std::string_view value(const Entry& entry) const noexcept {
-    const std::uint32_t name_room = entry.key.is_other() ? entry.name_bytes : 0;
-    return {text_.get() + (entry.place - base_) + name_room, entry.value_bytes};
+    return {text_.get() + (entry.place - base_), entry.value_bytes};
   }
 
   // Evicts what does not fit any more (RFC 7541 §4.3). REQUIRES: capacity <= kCapacityMax.

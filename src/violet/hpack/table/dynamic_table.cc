@@ -1,4 +1,4 @@
-#include "violet/hpack/dynamic_table.h"
+#include "violet/hpack/table/dynamic_table.h"
 
 #include "violet/memory/text.h"
 
@@ -42,9 +42,9 @@ void DynamicTable::insert(Entry entry, std::string_view name, std::string_view v
     make_text_room(text_bytes);
   if (count_ == ring_capacity_) [[unlikely]]
     grow_ring();
-  entry.place = end_;
   put_text(put_text(text_.get() + (end_ - base_), stored_name), value);
   end_ += text_bytes;
+  entry.place = end_ - entry.value_bytes;
   size_ += static_cast<std::uint32_t>(size);
   ++count_;
   ring_[++newest_ & (ring_capacity_ - 1)] = entry;
@@ -52,7 +52,11 @@ void DynamicTable::insert(Entry entry, std::string_view name, std::string_view v
 
 // Twice what is alive, so that moving it costs no more than writing it has.
 void DynamicTable::make_text_room(std::uint32_t bytes) {
-  const std::uint32_t begin = count_ != 0 ? at(count_ - 1).place : end_;
+  std::uint32_t begin = end_;
+  if (count_ != 0) {
+    const Entry& oldest = at(count_ - 1);
+    begin = oldest.place - (oldest.key.is_other() ? oldest.name_bytes : 0);
+  }
   const std::uint32_t alive = end_ - begin;
   const char* from = text_.get() + (begin - base_);
   if (2 * (alive + bytes) > text_capacity_ || !text_) {

@@ -1,4 +1,4 @@
-#include "violet/hpack/static_table.h"
+#include "violet/hpack/table/static_table.h"
 
 #include "violet/base/ascii.h"
 
