@@ -16,6 +16,7 @@ function(violet_needs prefix module)
 endfunction()
 violet_needs(UV "libuv>=1.44")
 violet_needs(ZLIB "zlib>=1.2.11")
+violet_needs(RE2 "re2")
 
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)

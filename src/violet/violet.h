@@ -5,9 +5,11 @@
 
 #include "violet/app/app.h"
 #include "violet/app/test_client.h"
+#include "violet/data/rule/checked.h"
 #include "violet/event/wait.h"
 #include "violet/features/files/files.h"
 #include "violet/features/websocket/websocket.h"
+#include "violet/web/content/json.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/input/body.h"
 #include "violet/web/input/fields.h"

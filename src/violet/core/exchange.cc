@@ -92,6 +92,7 @@ void Exchange::rewind() noexcept {
   body_mode_ = BodyMode::Undecided;
   has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
   refusal_detail_ = {};
+  findings = nullptr;
   match = {};
   request_.fields.reset(reinterpret_cast<http::Field*>(request_fields_), kRequestFields);
   response_.fields.reset(reinterpret_cast<http::Field*>(response_fields_), kResponseFields);

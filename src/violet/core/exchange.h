@@ -30,6 +30,10 @@
 
 namespace violet {
 
+namespace data {
+class Findings;
+}
+
 class Exchange;
 enum class LimitId : std::int32_t;
 struct Limits;
@@ -169,6 +173,8 @@ class Exchange final : public Receiver {
   // A limit as it is for this exchange: the route may have set its own.
   [[nodiscard]] std::uint64_t limit_value(LimitId id) const noexcept;
   RouteMatch match;
+  // The values that a refusal is about, in the arena; for the ErrorPage.
+  const data::Findings* findings = nullptr;
   // A place for the one who serves: the router leaves the endpoint here while the body is collected.
   void* context = nullptr;
 

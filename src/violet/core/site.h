@@ -8,6 +8,7 @@
 #include "violet/core/limits.h"
 #include "violet/core/service.h"
 #include "violet/http/date.h"
+#include "violet/memory/block.h"
 
 #include <atomic>
 #include <cstdint>
@@ -155,6 +156,7 @@ struct Site {
   http::DateLine date;
   std::int64_t limit_logged_at = 0;  // second in which a limit that bit was logged last
   Counters counters;
+  BlockPool blocks;  // for answers that are written piece by piece
   ExchangePool exchanges;
   List<DrainHook, DrainHook> drain_hooks;
   SiteLocals locals;  // may hold exchanges, so it goes before them

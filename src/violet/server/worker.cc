@@ -113,6 +113,7 @@ void Worker::end_if_empty() noexcept {
 void Worker::trim() noexcept {
   if (!sessions_.is_empty()) return;
   h1_.trim();
+  site_.blocks.trim(0);
 #if defined(__GLIBC__)
   ::malloc_trim(0);
 #endif

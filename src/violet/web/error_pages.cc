@@ -3,6 +3,7 @@
 #include "violet/base/log.h"
 #include "violet/core/limits.h"
 #include "violet/http/status.h"
+#include "violet/web/content/problem.h"
 #include "violet/web/output/respond.h"
 
 namespace violet {
@@ -64,6 +65,7 @@ Body ErrorPages::render(Exchange& exchange, Error why, const std::exception_ptr&
   }
   Body body;
   if (hook_ && run_hook(exchange, info, body)) return body;
+  if (exchange.findings != nullptr || web::speaks_json(exchange)) return web::problem_body(exchange, info);
   web::set_content_type(exchange, web::kPlainText);
   return Slice::borrowed(exchange.arena().copy(info.to_string()));
 }

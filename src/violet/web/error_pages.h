@@ -8,15 +8,18 @@
 //   });
 //
 // Without a hook the page is plain text: the status, the detail, the limit that bit and the id that joins a 500 to its
-// line in the log. What an exception said, and how a limit is raised, is shown only in development.
+// line in the log; for clients that speak JSON, and where values of a request are wrong, the same as a problem
+// (web/content/problem.h). What an exception said, and how a limit is raised, is shown only in development.
 
 #include "violet/base/function.h"
 #include "violet/core/site.h"
+#include "violet/data/findings.h"
 #include "violet/web/output/reply.h"
 #include "violet/web/request.h"
 
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,6 +33,11 @@ class ErrorInfo {
   [[nodiscard]] Error error() const noexcept { return error_; }
   // More about it, one line each, fit for the client; often "".
   [[nodiscard]] std::string_view detail() const noexcept { return detail_; }
+  // Each value of the request that is wrong; empty where the error is about something else.
+  [[nodiscard]] std::span<const data::Finding> findings() const noexcept {
+    const data::Findings* found = request_.exchange().findings;
+    return found != nullptr ? found->list() : std::span<const data::Finding>{};
+  }
   // The limit of core/limits.h that was passed, and its value; "" and 0 when it was none.
   [[nodiscard]] std::string_view limit() const noexcept;
   [[nodiscard]] std::uint64_t limit_value() const noexcept;

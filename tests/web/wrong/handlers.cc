@@ -4,6 +4,7 @@
 using namespace violet;
 
 struct Stranger {
+  explicit Stranger(int n) : number(n) {}
   int number;
 };
 
@@ -13,7 +14,7 @@ void register_it(App& app) {
 #elif CASE == 1  // one of the user's own types, which nobody can extract
   app.get("/", [](Stranger stranger) { return stranger.number; });
 #elif CASE == 2  // nor answer
-  app.get("/", [] { return Stranger{}; });
+  app.get("/", [] { return Stranger{1}; });
 #elif CASE == 3
   app.get("/", [](auto anything) { return anything; });
 #elif CASE == 4
@@ -30,7 +31,7 @@ void register_it(App& app) {
 #elif CASE == 8
   app.use([](Exchange&) { return 7; });
 #elif CASE == 9
-  app.get("/", []() -> Task<Stranger> { co_return Stranger{}; });
+  app.get("/", []() -> Task<Stranger> { co_return Stranger{1}; });
 #elif CASE == 10
   app.get("/{x}", [](Path<void*> x) { return x.value != nullptr; });
 #elif CASE == 11

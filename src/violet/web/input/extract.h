@@ -17,6 +17,7 @@
 
 #include "violet/base/reflect.h"
 #include "violet/core/exchange.h"
+#include "violet/data/findings.h"
 #include "violet/web/endpoint.h"
 #include "violet/web/request.h"
 
@@ -34,17 +35,23 @@ class Fetch {
   [[nodiscard]] Exchange& exchange() noexcept { return exchange_; }
   [[nodiscard]] Request request() noexcept { return Request(exchange_); }
 
-  // One more thing that is wrong, "query field limit: …"; the answer will be a 400 that lists all of them.
-  void fail(std::string_view where, std::string_view name, std::string_view what);
+  // One more value that is wrong: Part::Query, "limit", "has to be …". The answer will list all of them: a 422 when one
+  // of them is part of the body, a 400 otherwise.
+  void fail(data::Part part, std::string_view name, std::string_view what) { findings().add(part, name, what); }
+  // Everything that is wrong so far.
+  [[nodiscard]] data::Findings& findings();
   // The answer will be this error; the first one counts.
   void refuse(Error why, std::string_view detail);
 
-  [[nodiscard]] bool has_failed() const noexcept { return static_cast<bool>(why_); }
+  [[nodiscard]] bool has_failed() const noexcept {
+    return static_cast<bool>(why_) || (findings_ != nullptr && !findings_->is_empty());
+  }
   // Answers with what failed.
   void answer();
 
  private:
   Exchange& exchange_;
+  data::Findings* findings_ = nullptr;
   Error why_;
   std::string_view detail_;
 };

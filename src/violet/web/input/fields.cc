@@ -17,11 +17,11 @@ bool fetch_field(Fetch& fetch, std::string_view name, const ParameterSlot& slot,
   const auto id = static_cast<http::FieldId>(slot.mask);
   const http::Field* field = id != http::FieldId::Other ? fields.find(id) : fields.find(name);
   if (field == nullptr) {
-    if (is_required) fetch.fail("header field", name, "is missing");
+    if (is_required) fetch.fail(data::Part::Header, name, "is missing");
     return false;
   }
   if (set_value(type, field->value, out)) return true;
-  fetch.fail("header field", name, "has to be " + describe(type));
+  fetch.fail(data::Part::Header, name, "has to be " + describe(type));
   return false;
 }
 

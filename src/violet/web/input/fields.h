@@ -6,6 +6,7 @@
 //   app.get("/", [](Header<"X-Count", int> count) { … });                       // 400 when it did not come or is no
 //   number app.get("/", [](Header<"X-Count", std::optional<int>> count) { … });        // empty when it did not come
 
+#include "violet/data/literal.h"
 #include "violet/web/input/extract.h"
 #include "violet/web/input/value.h"
 
@@ -16,16 +17,6 @@
 namespace violet {
 
 namespace web {
-
-// A string literal as a template argument.
-template <std::size_t N>
-struct Name {
-  consteval Name(const char (&text)[N]) {  // NOLINT(google-explicit-constructor)
-    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
-  }
-  [[nodiscard]] constexpr std::string_view text() const noexcept { return {characters, N - 1}; }
-  char characters[N];
-};
 
 template <class T>
 struct Inner {
@@ -45,7 +36,7 @@ void bind_field(Binding& binding, ParameterSlot& slot, std::string_view name);
 
 }  // namespace web
 
-template <web::Name name, class T = std::string_view>
+template <Literal name, class T = std::string_view>
 struct Header {
   using Wrapped = T;
   T value{};
@@ -55,7 +46,7 @@ struct Header {
   const T* operator->() const noexcept { return &value; }
 };
 
-template <web::Name name, class T>
+template <Literal name, class T>
   requires web::Value<typename web::Inner<T>::Type>
 struct Extract<Header<name, T>> : Extractor {
   static void bind(web::Binding& binding, web::ParameterSlot& slot, std::size_t) {

@@ -25,7 +25,7 @@ void bind_path_members(Binding& binding, ParameterSlot& slot, const std::string_
 void fetch_path(Fetch& fetch, std::size_t at, ValueType type, void* out) {
   const RouteMatch& match = fetch.exchange().match;
   if (!set_value(type, match.values[at], out)) [[unlikely]] {
-    fetch.fail("path parameter", match.names[at], "has to be " + describe(type));
+    fetch.fail(data::Part::Path, match.names[at], "has to be " + describe(type));
   }
 }
 

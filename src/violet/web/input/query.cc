@@ -100,7 +100,7 @@ bool is_name_at(const char* at, const char* end, std::string_view known) noexcep
   return at;
 }
 
-void fail(Fetch& fetch, std::string_view name, const std::string& what) { fetch.fail("query field", name, what); }
+void fail(Fetch& fetch, std::string_view name, const std::string& what) { fetch.fail(data::Part::Query, name, what); }
 
 std::string_view decoded_name(Fetch& fetch, std::string_view name) {
   // A badly encoded one is unknown, whatever it is.

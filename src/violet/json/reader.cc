@@ -1,0 +1,260 @@
+#include "violet/json/reader.h"
+
+#include "violet/data/format/utf8.h"
+#include "violet/json/reading.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace violet::json {
+namespace detail {
+
+// --- values
+
+[[gnu::always_inline]] inline const char* Reader::value(const Type& type, void* out, const char* at,
+                                                        const Place& place) {
+  switch (type.kind) {
+    case Kind::Signed:
+    case Kind::Unsigned: return whole(type, out, at, place);
+    case Kind::String:
+    case Kind::View:
+    case Kind::Bytes:
+    case Kind::Time:
+    case Kind::Text:
+    case Kind::Enum: return text(type, out, at, place);
+    case Kind::Object: return object(type, out, at, place, {});
+    case Kind::List: return list(type, out, at, place);
+    default: return unusual(type, out, at, place);
+  }
+}
+
+[[gnu::always_inline]] inline const char* Reader::whole(const Type& type, void* out, const char* at,
+                                                        const Place& place) {
+  // The common number: up to nine digits, into four or eight bytes.
+  const char* digit = at;
+  const bool is_negative = type.kind == Kind::Signed && cursor_.peek(at) == '-';
+  digit += is_negative;
+  const char* const first = digit;
+  const char* const limit = cursor_.end() - digit > 10 ? digit + 10 : cursor_.end();
+  std::uint32_t magnitude = 0;
+  while (digit < limit && is_digit(*digit)) magnitude = magnitude * 10 + static_cast<std::uint32_t>(*digit++ - '0');
+  const auto count = digit - first;
+  const char next = cursor_.peek(digit);
+  if (type.size < 4 || type.rule_count > 0 || count == 0 || count > 9 || (*first == '0' && count > 1) || next == '.' ||
+      (next | 0x20) == 'e') [[unlikely]] {
+    return whole_with_care(type, out, at, place);
+  }
+  const std::int64_t number = is_negative ? -static_cast<std::int64_t>(magnitude) : magnitude;
+  if (type.size == 4) {
+    const auto narrow = static_cast<std::int32_t>(number);
+    std::memcpy(out, &narrow, sizeof narrow);
+  } else {
+    std::memcpy(out, &number, sizeof number);
+  }
+  return digit;
+}
+
+// --- texts
+
+[[gnu::always_inline]] inline const char* Reader::text(const Type& type, void* out, const char* at,
+                                                       const Place& place) {
+  if (cursor_.peek(at) != '"') [[unlikely]]
+    return refuse(type, at, place);
+  StringToken token;
+  at = cursor_.string(at, token);
+  if (at == nullptr) [[unlikely]]
+    return nullptr;
+  if (!token.has_escapes && type.rule_count == 0) [[likely]] {
+    if (type.kind == Kind::String) {
+      static_cast<std::string*>(out)->assign(token.raw.data(), token.raw.size());
+      return at;
+    }
+    if (type.kind == Kind::View) {
+      *static_cast<std::string_view*>(out) = token.raw;
+      return at;
+    }
+  }
+  if (!store_text(type, out, unescape(token, findings_.arena()))) {
+    report(place, "has to be " + expected(type));
+  } else if (type.rule_count > 0) {
+    check_rules(type, out, place);
+  }
+  return at;
+}
+
+// --- objects
+
+// A name and what follows it up to its value. Most objects have their members in the order of the struct.
+[[gnu::always_inline]] inline const char* Reader::key(const data::ObjectType& type, const char* at, std::size_t& index,
+                                                      std::string_view& name) {
+  if (index < type.count && cursor_.end() - at >= static_cast<std::ptrdiff_t>(data::kPrefixRoom)) [[likely]] {
+    const std::string_view expected_key = type.members[index].prefix.substr(1);
+    const std::size_t size = expected_key.size();
+    if (size < kVector ? is_same(at, expected_key.data(), size)
+                       : size < data::kPrefixRoom && std::memcmp(at, expected_key.data(), size) == 0) [[likely]] {
+      name = type.members[index].name;
+      return cursor_.skip_space(at + size);
+    }
+  }
+  if (cursor_.peek(at) != '"') return cursor_.fail(at, "a name in quotes is expected");
+  StringToken token;
+  at = cursor_.string(at, token);
+  if (at == nullptr) return nullptr;
+  name = unescape(token, findings_.arena());
+  for (index = 0; index < type.count; ++index) {
+    if (type.members[index].name == name && !type.members[index].is_ignored) break;
+  }
+  at = cursor_.skip_space(at);
+  if (cursor_.peek(at) != ':') return cursor_.fail(at, "':' is expected");
+  return cursor_.skip_space(at + 1);
+}
+
+const char* Reader::object(const Type& type, void* out, const char* at, const Place& place, std::string_view tag) {
+  if (cursor_.peek(at) != '{') [[unlikely]]
+    return refuse(type, at, place);
+  if (!cursor_.enter(at)) return nullptr;
+  const bool had_findings = std::exchange(has_findings_, false);
+  const data::ObjectType& shape = *type.object;
+  void* members[data::kMembersMax];
+  shape.locate(out, members);
+  std::uint32_t seen = 0;
+  std::size_t index = 0;
+  Place inner{.outer = &place, .name = {}};
+  at = cursor_.skip_space(at + 1);
+  if (cursor_.peek(at) != '}') {
+    for (;;) {
+      at = key(shape, at, index, inner.name);
+      if (at == nullptr) [[unlikely]]
+        return nullptr;
+      if (index == shape.count || (seen >> index & 1) != 0 || shape.members[index].is_ignored) [[unlikely]] {
+        const bool is_known = index < shape.count && !shape.members[index].is_ignored;
+        if (is_known && options_.duplicates == DuplicateKeys::Last) {
+          at = value(*shape.members[index].type, members[index], at, inner);
+        } else {
+          at = cursor_.value(at);
+          if (is_known && options_.duplicates == DuplicateKeys::Refuse) report(inner, "comes twice");
+          if (!is_known && options_.unknown == UnknownKeys::Refuse && inner.name != tag) report(inner, "is not known");
+        }
+      } else {
+        seen |= std::uint32_t{1} << index;
+        at = value(*shape.members[index].type, members[index], at, inner);
+      }
+      if (at == nullptr) [[unlikely]]
+        return nullptr;
+      at = cursor_.skip_space(at);
+      const char next = cursor_.peek(at);
+      if (next == '}') break;
+      if (next != ',') return cursor_.fail(at, "',' or '}' is expected");
+      at = cursor_.skip_space(at + 1);
+      ++index;
+    }
+  }
+  cursor_.leave();
+  if (const std::uint32_t missing = shape.required() & ~seen; missing != 0) [[unlikely]] {
+    for (std::size_t i = 0; i < shape.count; ++i) {
+      if ((missing >> i & 1) != 0) report({.outer = &place, .name = shape.members[i].name}, "is missing");
+    }
+  }
+  // Rules across members mean nothing while one of them is wrong.
+  if (shape.rules != nullptr && !has_findings_) check_object(type, out, place);
+  has_findings_ |= had_findings;
+  return at + 1;
+}
+
+const char* Reader::list(const Type& type, void* out, const char* at, const Place& place) {
+  if (cursor_.peek(at) != '[') return refuse(type, at, place);
+  if (!cursor_.enter(at)) return nullptr;
+  const data::ListType& shape = *type.list;
+  if (shape.clear != nullptr) shape.clear(out);
+  Place inner{.outer = &place, .name = {}, .is_index = true};
+  bool has_room = true;
+  at = cursor_.skip_space(at + 1);
+  if (cursor_.peek(at) != ']') {
+    for (;;) {
+      if (shape.fixed_count > 0 && inner.index >= shape.fixed_count) {
+        has_room = false;
+        at = cursor_.value(at);
+      } else if (shape.append != nullptr) {
+        at = value(*shape.element, shape.append(out, inner.index), at, inner);
+      } else if (shape.append_bool != nullptr) {
+        bool bit = false;
+        at = value(*shape.element, &bit, at, inner);
+        shape.append_bool(out, bit);
+      } else {
+        at = cursor_.value(at);
+      }
+      if (at == nullptr) [[unlikely]]
+        return nullptr;
+      ++inner.index;
+      at = cursor_.skip_space(at);
+      const char next = cursor_.peek(at);
+      if (next == ']') break;
+      if (next != ',') return cursor_.fail(at, "',' or ']' is expected");
+      at = cursor_.skip_space(at + 1);
+    }
+  }
+  cursor_.leave();
+  if (!has_room || inner.index < shape.fixed_count) {
+    report(place, "has to be " + expected(type));
+  } else if (type.rule_count > 0) {
+    check_rules(type, out, place);
+  }
+  return at + 1;
+}
+
+const char* Reader::any(const Type& type, void* out, const char* at, const Place& place) {
+  return value(type, out, at, place);
+}
+
+}  // namespace detail
+
+bool read(std::string_view text, const data::Type& type, void* out, const ReadOptions& options,
+          data::Findings& findings, SyntaxError& syntax) {
+  detail::Reader reader(text, options, findings);
+  const bool is_good = reader.document(text, type, out);
+  const Cursor& cursor = reader.cursor();
+  if (!cursor.what().empty()) {
+    syntax.what = cursor.what();
+    syntax.is_too_deep = cursor.is_too_deep();
+    syntax.offset = static_cast<std::size_t>(cursor.where() - text.data());
+    const std::string_view before = text.substr(0, syntax.offset);
+    syntax.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    syntax.column = 1 + utf8::count(before.substr(line_start));
+  }
+  return is_good;
+}
+
+namespace detail {
+
+std::expected<void, ReadError> read(std::string_view text, const data::Type& type, void* out,
+                                    const ReadOptions& options, Arena& arena) {
+  data::Findings findings(arena);
+  SyntaxError syntax;
+  if (json::read(text, type, out, options, findings, syntax)) return {};
+  ReadError error;
+  error.syntax = syntax.what;
+  error.line = syntax.line;
+  error.column = syntax.column;
+  for (const data::Finding& finding : findings.list()) {
+    error.findings.push_back({std::string(finding.where), std::string(finding.what)});
+  }
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace detail
+
+std::string ReadError::to_string() const {
+  if (!syntax.empty()) {
+    return "line " + std::to_string(line) + ", column " + std::to_string(column) + ": " + syntax;
+  }
+  std::string text;
+  for (const Finding& finding : findings) {
+    if (!text.empty()) text += '\n';
+    text.append(finding.pointer.empty() ? "the value" : finding.pointer).append(": ").append(finding.what);
+  }
+  return text;
+}
+
+}  // namespace violet::json

@@ -1,0 +1,62 @@
+#include "violet/web/content/json.h"
+
+#include "violet/base/ascii.h"
+#include "violet/base/log.h"
+#include "violet/core/limits.h"
+#include "violet/core/site.h"
+#include "violet/data/rule/rule.h"
+#include "violet/json/block_writer.h"
+
+#include <algorithm>
+
+namespace violet::web {
+
+bool is_json_type(std::string_view content_type) noexcept {
+  const std::size_t semicolon = content_type.find(';');
+  const std::string_view type = ascii::trim(content_type.substr(0, semicolon));
+  if (ascii::equal_folded(type, kJsonType)) return true;
+  constexpr std::string_view kSuffix = "+json";  // RFC 6839 §3.1
+  return type.size() > kSuffix.size() && ascii::equal_folded(type.substr(type.size() - kSuffix.size()), kSuffix);
+}
+
+void bind_json(Binding& binding, const data::Type& type) {
+  data::find_defects(
+      type, true,
+      [](void* to, std::string_view sentence) {
+        static_cast<Binding*>(to)->fail("the handler's Json<>: " + std::string(sentence));
+      },
+      &binding);
+}
+
+bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options) {
+  Exchange& exchange = fetch.exchange();
+  if (!is_json_type(exchange.request().fields.get(http::FieldId::ContentType))) {
+    fetch.refuse(Error(ErrorKind::Unsupported, 0, 415), "the body has to be application/json");
+    return false;
+  }
+  json::ReadOptions bounded = options;
+  bounded.depth_max =
+      static_cast<std::uint16_t>(std::min<std::uint64_t>(options.depth_max, exchange.limits().json_depth_max));
+  json::SyntaxError syntax;
+  if (json::read(exchange.body(), type, out, bounded, fetch.findings(), syntax)) return true;
+  if (syntax.what.empty()) return false;
+  const std::string where = "line " + std::to_string(syntax.line) + ", column " + std::to_string(syntax.column) + ": ";
+  const auto limit = static_cast<std::int32_t>(LimitId::json_depth_max);
+  fetch.refuse(syntax.is_too_deep ? Error(ErrorKind::TooLarge, limit, 400) : Error(ErrorKind::Invalid),
+               where + std::string(syntax.what));
+  return false;
+}
+
+Body json_body(Exchange& exchange, const data::Type& type, const void* value) {
+  set_content_type(exchange, kJsonType);
+  json::BlockWriter writer(exchange.site().blocks);
+  writer.write(type, value);
+  if (writer.has_failed()) [[unlikely]] {
+    log(LogLevel::Error, "a result cannot be written as JSON: it is nested too deep");
+    exchange.response().status = 500;
+    return Slice::literal(R"({"status":500})");
+  }
+  return writer.take();
+}
+
+}  // namespace violet::web

@@ -1,0 +1,83 @@
+#pragma once
+
+// JSON of handlers: Json<T> as a parameter, and structs, lists and maps as results.
+//
+//   struct NewUser { text<1, 80> name; email mail; std::optional<int> age; };
+//   struct User { std::int64_t id; std::string name; };
+//   app.post("/users", [](Json<NewUser> in) { return User{7, *in->name}; });
+//
+// What does not fit T never reaches the handler: 415 when the body is not said to be JSON, 400 when it is none, with
+// line and column, and 422 with every member that is wrong; see json/reader.h for what is read how. Results are written
+// into blocks of the loop's pool and go out as they are. Json<T> as a result answers any T as JSON, a text in quotes
+// too.
+
+#include "violet/data/type_of.h"
+#include "violet/json/reader.h"
+#include "violet/web/input/extract.h"
+#include "violet/web/output/respond.h"
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace violet {
+
+template <class T, json::ReadOptions options = json::ReadOptions{}>
+struct Json {
+  using Wrapped = T;
+  T value{};
+
+  operator const T&() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
+  const T& operator*() const noexcept { return value; }
+  T& operator*() noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+template <class T>
+Json(T) -> Json<T>;
+
+namespace web {
+
+inline constexpr std::string_view kJsonType = "application/json";
+
+// What a handler may return as it is and gets as JSON.
+template <class R>
+concept JsonResult =
+    data::Known<R> &&
+    (data::Structure<R> || ((data::MapLike<R> || data::ListLike<R>) && !data::Wrapping<R> && !data::ByteList<R>));
+
+void bind_json(Binding& binding, const data::Type& type);
+// False: the request is refused already, or `fetch` knows what is wrong.
+bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options);
+Body json_body(Exchange& exchange, const data::Type& type, const void* value);
+// The Content-Type says JSON: application/json or anything with +json.
+[[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
+
+}  // namespace web
+
+template <class T, json::ReadOptions options>
+  requires data::Known<T>
+struct Extract<Json<T, options>> : Extractor {
+  static constexpr bool wants_body = true;
+  static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) { web::bind_json(binding, data::kType<T>); }
+  static Json<T, options> from(Fetch& fetch) {
+    Json<T, options> json;
+    web::fetch_json(fetch, data::kType<T>, &json.value, options);
+    return json;
+  }
+};
+
+template <class R>
+  requires web::JsonResult<R>
+struct Respond<R> {
+  static Body body(Exchange& exchange, const R& value) { return web::json_body(exchange, data::kType<R>, &value); }
+};
+template <class T, json::ReadOptions options>
+  requires data::Known<T>
+struct Respond<Json<T, options>> {
+  static Body body(Exchange& exchange, const Json<T, options>& json) {
+    return web::json_body(exchange, data::kType<T>, &json.value);
+  }
+};
+
+}  // namespace violet
