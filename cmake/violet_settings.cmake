@@ -17,6 +17,7 @@ endfunction()
 violet_needs(UV "libuv>=1.44")
 violet_needs(ZLIB "zlib>=1.2.11")
 violet_needs(RE2 "re2")
+violet_needs(OPENSSL "openssl>=3.0")
 
 find_program(CCACHE_PROGRAM ccache)
 mark_as_advanced(CCACHE_PROGRAM)

@@ -3,6 +3,7 @@
 #include "violet/app/state.h"
 #include "violet/app/test_client.h"
 #include "violet/base/log.h"
+#include "violet/tls/certificate/development.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -67,6 +68,48 @@ App& App::on_listen(Function<void(const std::vector<std::string>& urls)> hook) {
   return *this;
 }
 
+namespace {
+
+bool is_production() {
+  const char* const environment = std::getenv("VIOLET_ENV");
+  return environment != nullptr && std::string_view(environment) == "production";
+}
+
+// For a listener that was given none.
+tls::Loaded<CertificateFiles> make_certificate(const std::string& url) {
+  if (is_production()) return std::unexpected("no certificate is given, and VIOLET_ENV=production wants one");
+  auto made = tls::development_certificate();
+  if (!made) return std::unexpected(std::move(made.error()));
+  log(LogLevel::Warn, url + ": no certificate was given, so that " +
+                          (made->path.empty() ? "one for localhost was made, which is kept nowhere"
+                                              : "the development certificate for localhost is used: " + made->path));
+  return std::move(made->files);
+}
+
+tls::Loaded<Entrance> entrance_of(const std::string& url, const ListenOptions& options) {
+  Entrance entrance{.expects_proxy = options.proxy_protocol};
+  if (!url.starts_with("https://")) {
+    if (!options.certificate.empty()) return std::unexpected("a certificate is given, but the URL is not https");
+    return entrance;
+  }
+  tls::ServerSettings settings{
+      .client_certificate = options.client_certificate, .client_ca = options.client_ca, .protocols = options.protocols};
+  settings.certificates.push_back({options.certificate, options.key, options.ocsp});
+  if (options.certificate.empty()) {
+    auto made = make_certificate(url);
+    if (!made) return std::unexpected(std::move(made.error()));
+    settings.certificates.front() = std::move(*made);
+  }
+  settings.certificates.insert(settings.certificates.end(), options.more_certificates.begin(),
+                               options.more_certificates.end());
+  auto credentials = tls::Credentials::load(std::move(settings));
+  if (!credentials) return std::unexpected(std::move(credentials.error()));
+  entrance.credentials = std::move(*credentials);
+  return entrance;
+}
+
+}  // namespace
+
 // Everything up to the bound sockets.
 bool App::prepare() {
   State& state = *state_;
@@ -82,10 +125,15 @@ bool App::prepare() {
                                                        .drain = std::chrono::milliseconds(state.drain_ms)});
   std::vector<std::string> urls;
   for (const State::Listen& listen : state.listens) {
+    auto entrance = entrance_of(listen.url, listen.options);
+    if (!entrance) {
+      state.errors.push_back("cannot listen on " + listen.url + ": " + entrance.error());
+      continue;
+    }
     const net::ListenOptions options{.backlog = listen.options.backlog,
                                      .reuse_port = listen.options.reuse_port,
                                      .unix_mode = listen.options.unix_mode};
-    if (auto endpoint = server->listen(listen.url, options)) {
+    if (auto endpoint = server->listen(listen.url, options, std::move(*entrance))) {
       urls.push_back(endpoint->to_string());
     } else {
       state.errors.push_back("cannot listen on " + listen.url + ": " + message(endpoint.error()));
@@ -138,6 +186,11 @@ void App::wait() {
   if (server == nullptr) return;
   server->wait();
   state_->drop_server();
+}
+
+bool App::reload_certificates() {
+  const std::lock_guard lock(state_->mutex);
+  return state_->server == nullptr || state_->server->reload_certificates();
 }
 
 bool App::is_ready() const {

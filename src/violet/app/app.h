@@ -16,6 +16,7 @@
 #include "violet/core/site.h"
 #include "violet/features/files/files.h"
 #include "violet/features/websocket/websocket.h"
+#include "violet/tls/settings.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/router.h"
 
@@ -30,7 +31,28 @@ namespace violet {
 
 class TestClient;
 
+using tls::CertificateFiles;
+using tls::ClientCertificate;
+
 struct ListenOptions {
+  // --- of "https://…"
+  // PEM files, the chain behind the certificate; PEM texts do as well. Without a certificate there is one for
+  // localhost, made by itself, except with VIOLET_ENV=production in the environment.
+  std::string certificate = {};
+  std::string key = {};   // "": it stands in the certificate's file
+  std::string ocsp = {};  // a DER file to staple
+  // For clients that ask for other names (SNI, wildcards too), or that can use another kind of key.
+  std::vector<CertificateFiles> more_certificates = {};
+  // Whether clients are asked for certificates, and who signs those. request.security() has what they have shown.
+  ClientCertificate client_certificate = ClientCertificate::None;
+  std::string client_ca = {};
+  // Protocols to agree on (ALPN), the preferred one first. A client that offers only others is refused.
+  std::vector<std::string> protocols = {"http/1.1"};
+
+  // --- of all
+  // Connections come through a load balancer that says in a PROXY header (version 1 or 2) who the client is. Whoever
+  // can reach this listener can claim any address.
+  bool proxy_protocol = false;
   int backlog = 4096;
   // Every loop has a socket of its own and the kernel spreads connections over them.
   bool reuse_port = true;
@@ -78,7 +100,7 @@ class App : public Routes {
   App& drain_ms(std::uint64_t deadline_ms, std::uint64_t readiness_ms = 0);
 
   // --- running
-  // "http://127.0.0.1:8080", "http://[::]:8080", "http://*:8080", "unix:/run/app.sock". Bound by start() and run(),
+  // "http://127.0.0.1:8080", "https://[::]:8443", "http://*:8080", "unix:/run/app.sock". Bound by start() and run(),
   // which report what does not work.
   App& listen(std::string_view url, const ListenOptions& options = {});
   // Called by run() and start() with urls() when all of them are bound and connections can be made; run() then leaves
@@ -99,6 +121,9 @@ class App : public Routes {
   }
   // Returns when it has stopped. Not for a loop's thread.
   void wait();
+  // Reads the certificates of all listeners again, as SIGHUP does to run() and as happens by itself when a file
+  // changes. New connections get what is new; what cannot be used is logged and the old one stays: false. Any thread.
+  bool reload_certificates();
   // It serves and is not about to stop.
   [[nodiscard]] bool is_ready() const;
   // Where it listens, with the ports that the kernel chose: "http://127.0.0.1:41873".

@@ -24,6 +24,7 @@ std::string_view name(ErrorKind kind) noexcept {
     case ErrorKind::Address: return "bad address";
     case ErrorKind::Handler: return "handler failed";
     case ErrorKind::ShuttingDown: return "shutting down";
+    case ErrorKind::Tls: return "TLS failed";
   }
   return "unknown";
 }

@@ -37,6 +37,7 @@ enum class ErrorKind : std::uint16_t {
   Address,       // a URL, host or port cannot be used
   Handler,       // a user's handler failed (threw)
   ShuttingDown,  // the server is draining
+  Tls,           // TLS failed; detail: OpenSSL's code, see tls/error.h
 };
 
 class Error {
@@ -96,7 +97,8 @@ constexpr std::uint16_t Error::default_status(ErrorKind kind) noexcept {
     case ErrorKind::ShuttingDown: return 503;
     case ErrorKind::System:
     case ErrorKind::Uv:
-    case ErrorKind::Handler: return 500;
+    case ErrorKind::Handler:
+    case ErrorKind::Tls: return 500;
   }
   return 500;
 }

@@ -44,8 +44,9 @@ Loop& Exchange::loop() noexcept { return site_->loop; }
 const Limits& Exchange::limits() const noexcept { return site_->limits; }
 
 const Connection& Exchange::connection() const noexcept {
-  static constexpr Connection kGone{};
-  return stream_ != nullptr ? stream_->connection() : kGone;
+  if (stream_ != nullptr) return stream_->connection();
+  static const Connection kGone;
+  return kGone;
 }
 
 void Exchange::open(Stream& stream) noexcept {

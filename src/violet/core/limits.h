@@ -12,6 +12,8 @@ namespace violet {
 
 // X(name, default, unit, status or 0, what it stops)
 #define VIOLET_LIMITS(X)                                                                                             \
+  X(handshake_ms, 10'000, "ms", 0, "a TLS handshake or PROXY header that drips in, or never comes")                  \
+  X(proxy_header_bytes_max, 4'096, "bytes", 0, "a PROXY header full of extensions")                                  \
   X(header_ms, 10'000, "ms", 408, "a request head that drips in (slowloris)")                                        \
   X(keep_alive_ms, 75'000, "ms", 0, "idle connections that are never closed")                                        \
   X(body_grace_ms, 5'000, "ms", 408, "a body that drips in: the rate counts after this grace")                       \

@@ -74,6 +74,8 @@ struct Counters {
   Counter protocol_errors;
   Counter timeouts;
   Counter accept_pauses;
+  Counter handshakes;        // of TLS, that were completed
+  Counter handshake_errors;  // connections that did not get as far as their protocol
 };
 
 class ExchangePool {

@@ -35,6 +35,7 @@
 #include "violet/base/address.h"
 #include "violet/base/error.h"
 #include "violet/core/body.h"
+#include "violet/core/security.h"
 #include "violet/http/head.h"
 #include "violet/memory/slice.h"
 
@@ -49,7 +50,8 @@ struct Connection {
   Address peer;
   http::Version version = http::Version::Http11;
   bool is_secure = false;
-  std::uint64_t id = 0;  // unique in the process, never used again
+  std::uint64_t id = 0;    // unique in the process, never used again
+  Ref<Security> security;  // nullptr without TLS
 };
 
 class Stream {

@@ -60,14 +60,21 @@ void MemoryTransport::on_ready() noexcept {
   notify();
 }
 
-ssize_t MemoryTransport::read(char* to, std::size_t size) noexcept {
+ssize_t MemoryTransport::peek(char* to, std::size_t size) noexcept {
   if (is_broken_) return -ECONNRESET;
   const std::size_t n = std::min({size, unread_bytes(), read_max_});
   if (n == 0) return is_ended_ ? 0 : -EAGAIN;
   std::memcpy(to, incoming_.data() + read_, n);
-  read_ += n;
-  ++read_count_;
   return static_cast<ssize_t>(n);
+}
+
+ssize_t MemoryTransport::read(char* to, std::size_t size) noexcept {
+  const ssize_t n = peek(to, size);
+  if (n > 0) {
+    read_ += static_cast<std::size_t>(n);
+    ++read_count_;
+  }
+  return n;
 }
 
 ssize_t MemoryTransport::write(const iovec* pieces, int count) noexcept {

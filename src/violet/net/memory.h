@@ -58,6 +58,7 @@ class MemoryTransport final : public Transport {
 
   // --- the session's end
   [[nodiscard]] ssize_t read(char* to, std::size_t size) noexcept override;
+  [[nodiscard]] ssize_t peek(char* to, std::size_t size) noexcept override;
   [[nodiscard]] ssize_t write(const iovec* pieces, int count) noexcept override;
   [[nodiscard]] ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept override;
   [[nodiscard]] std::uint64_t unread_bytes_max() const noexcept override { return unread_bytes(); }

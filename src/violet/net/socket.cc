@@ -17,14 +17,16 @@ namespace {
 // recv() and send() are cancellation points of pthreads, which costs glibc 60 instructions in each call of a process
 // with threads. Nobody cancels our threads, so the system calls are made without that.
 #if defined(__linux__)
-ssize_t receive(int descriptor, void* to, std::size_t size) noexcept {
-  return ::syscall(SYS_recvfrom, descriptor, to, size, 0, nullptr, nullptr);
+ssize_t receive(int descriptor, void* to, std::size_t size, int flags = 0) noexcept {
+  return ::syscall(SYS_recvfrom, descriptor, to, size, flags, nullptr, nullptr);
 }
 ssize_t send_piece(int descriptor, const void* from, std::size_t size) noexcept {
   return ::syscall(SYS_sendto, descriptor, from, size, MSG_NOSIGNAL, nullptr, 0);
 }
 #else
-ssize_t receive(int descriptor, void* to, std::size_t size) noexcept { return ::recv(descriptor, to, size, 0); }
+ssize_t receive(int descriptor, void* to, std::size_t size, int flags = 0) noexcept {
+  return ::recv(descriptor, to, size, flags);
+}
 ssize_t send_piece(int descriptor, const void* from, std::size_t size) noexcept {
   return ::send(descriptor, from, size, MSG_NOSIGNAL);
 }
@@ -69,6 +71,14 @@ ssize_t SocketTransport::read(char* to, std::size_t size) noexcept {
   ssize_t n;
   do {
     n = receive(descriptor_, to, size);
+  } while (n < 0 && errno == EINTR);
+  return n < 0 ? -errno : n;
+}
+
+ssize_t SocketTransport::peek(char* to, std::size_t size) noexcept {
+  ssize_t n;
+  do {
+    n = receive(descriptor_, to, size, MSG_PEEK);
   } while (n < 0 && errno == EINTR);
   return n < 0 ? -errno : n;
 }

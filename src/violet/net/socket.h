@@ -15,6 +15,7 @@ class SocketTransport final : public Transport, private Watcher {
   static Result<SocketTransport*> open(Loop& loop, int descriptor);
 
   [[nodiscard]] ssize_t read(char* to, std::size_t size) noexcept override;
+  [[nodiscard]] ssize_t peek(char* to, std::size_t size) noexcept override;
   [[nodiscard]] ssize_t write(const iovec* pieces, int count) noexcept override;
   [[nodiscard]] ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept override;
   [[nodiscard]] std::uint64_t unread_bytes_max() const noexcept override;

@@ -37,7 +37,10 @@ class Transport {
 
   // Bytes read; 0 at the end of the stream; -EAGAIN when there is nothing now; another negated errno on failure.
   [[nodiscard]] virtual ssize_t read(char* to, std::size_t size) noexcept = 0;
-  // Bytes taken, perhaps fewer than given; -EAGAIN when there is no room; another negated errno on failure.
+  // The same, and the bytes stay to be read.
+  [[nodiscard]] virtual ssize_t peek(char* to, std::size_t size) noexcept = 0;
+  // Bytes taken, perhaps fewer than given; -EAGAIN when there is no room; another negated errno on failure. What was
+  // not taken stands, unchanged, at the front of what is offered next: TLS may have sealed it already.
   [[nodiscard]] virtual ssize_t write(const iovec* pieces, int count) noexcept = 0;
   // The same for a range of a file; 0 means that the file ends before `size`.
   [[nodiscard]] virtual ssize_t send_file(int descriptor, std::uint64_t offset, std::size_t size) noexcept = 0;
@@ -49,7 +52,8 @@ class Transport {
   // Ends our direction once everything written has left (FIN, close_notify).
   virtual void shutdown() noexcept = 0;
   virtual void close() noexcept = 0;
-  // The same by a reset (RST), where the peer must not take the end of the stream for the end of a message.
+  // The same by a reset (RST, and no close_notify), where the peer must not take the end of the stream for the end of a
+  // message.
   virtual void close_by_reset() noexcept { close(); }
 
   [[nodiscard]] virtual Address local() const noexcept = 0;

@@ -25,6 +25,8 @@ void add(Counters& sum, const Counters& one) {
   sum.protocol_errors += one.protocol_errors;
   sum.timeouts += one.timeouts;
   sum.accept_pauses += one.accept_pauses;
+  sum.handshakes += one.handshakes;
+  sum.handshake_errors += one.handshake_errors;
 }
 
 }  // namespace
@@ -56,12 +58,13 @@ void Server::make_workers() {
   for (int i = 0; i < loop_count_; ++i) workers_.push_back(std::make_unique<Worker>(*this));
 }
 
-Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOptions& options) {
+Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOptions& options, Entrance entrance) {
   if (running_count_.load() > 0) return fail(ErrorKind::Conflict);
   VIOLET_TRY(net::Endpoint endpoint, net::Endpoint::parse(url));
-  if (endpoint.scheme != "http") return fail(ErrorKind::Unsupported);
+  // Never plaintext where TLS is asked for, nor the other way round.
+  if ((endpoint.scheme == "https") != (entrance.credentials != nullptr)) return fail(ErrorKind::Unsupported);
   make_workers();
-  Listening listening{std::move(endpoint), options};
+  Listening listening{std::move(endpoint), options, std::move(entrance)};
   Result<net::Endpoint> opened = open(listening);
   if (!opened) {
     // No half-open address: what was opened on other loops goes again.
@@ -81,7 +84,7 @@ Result<net::Endpoint> Server::open(Listening& listening) {
   for (const auto& worker : workers_) {
     const Worker* first = worker == workers_.front() ? nullptr : workers_.front().get();
     options.is_first = first == nullptr;
-    VIOLET_TRY(listening.endpoint, worker->listen(listening.endpoint, options, first));
+    VIOLET_TRY(listening.endpoint, worker->listen(listening.endpoint, options, listening.entrance, first));
   }
   return listening.endpoint;
 }
@@ -125,6 +128,7 @@ int Server::run() {
   SignalWatcher interrupt(control, SIGINT, [this, count = 0](int) mutable {
     stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
   });
+  SignalWatcher hangup(control, SIGHUP, [this](int) { reload_certificates(); });
   if (const Result<void> started = start(); !started) {
     control_ = nullptr;
     log(LogLevel::Error, "cannot start: " + message(started.error()));
@@ -142,6 +146,21 @@ void Server::stop(std::chrono::milliseconds deadline) {
   is_ready_.store(false);
   if (running_count_.load() == 0) return;
   for (const auto& worker : workers_) worker->drain(delay, deadline);
+}
+
+bool Server::reload_certificates() {
+  bool is_good = true;
+  for (const Listening& listening : listening_) {
+    if (listening.entrance.credentials == nullptr) continue;
+    const std::string url = listening.endpoint.to_string();
+    if (const auto reloaded = listening.entrance.credentials->reload(); !reloaded) {
+      log(LogLevel::Error, url + " keeps its certificates, the new ones cannot be used: " + reloaded.error());
+      is_good = false;
+    } else if (*reloaded) {
+      log(LogLevel::Info, url + " serves new certificates from now on");
+    }
+  }
+  return is_good;
 }
 
 void Server::on_worker_end() noexcept {

@@ -19,6 +19,7 @@
 #include "violet/core/limits.h"
 #include "violet/core/service.h"
 #include "violet/net/listener.h"
+#include "violet/tls/certificate/credentials.h"
 
 #include <atomic>
 #include <chrono>
@@ -42,6 +43,12 @@ struct ServerOptions {
   std::chrono::milliseconds drain{10'000};       // the deadline that a signal gives
 };
 
+// What a listener's connections pass before their first request.
+struct Entrance {
+  std::shared_ptr<tls::Credentials> credentials;  // TLS; nullptr: none
+  bool expects_proxy = false;                     // a PROXY header comes first and says who the client is
+};
+
 class Server {
  public:
   Server(Service& service, ServerOptions options);
@@ -50,8 +57,9 @@ class Server {
   ~Server();  // stops at once
 
   // Binds and listens now, accepts from start() on. Returns the endpoint with its port.
-  // System: the address is in use, not ours, not allowed. Address: not a URL. Unsupported: https without TLS.
-  Result<net::Endpoint> listen(std::string_view url, const net::ListenOptions& options = {});
+  // System: the address is in use, not ours, not allowed. Address: not a URL. Unsupported: https without credentials,
+  // or http with them.
+  Result<net::Endpoint> listen(std::string_view url, const net::ListenOptions& options = {}, Entrance entrance = {});
 
   // Starts the loops on threads of their own. Invalid: nothing to listen on. Conflict: it runs already.
   Result<void> start();
@@ -60,6 +68,9 @@ class Server {
   int run();
   // Any thread, also a signal's or a handler's. Returns at once.
   void stop(std::chrono::milliseconds deadline);
+  // Reads the certificates of all listeners again; new connections get what is new. What cannot be used is logged, and
+  // the old one stays: false. Any thread.
+  bool reload_certificates();
   // Returns when the server has stopped. Not for a loop's thread.
   void wait();
 
@@ -77,6 +88,7 @@ class Server {
   struct Listening {
     net::Endpoint endpoint;
     net::ListenOptions options;
+    Entrance entrance;
   };
   Result<net::Endpoint> open(Listening& listening);
   Result<void> open_all();

@@ -2,6 +2,7 @@
 
 #include "violet/base/log.h"
 #include "violet/net/socket.h"
+#include "violet/tls/error.h"
 
 #include <csignal>
 #include <malloc.h>
@@ -24,22 +25,23 @@ Worker::Worker(Server& server)
 }
 
 Worker::~Worker() {
-  VIOLET_ASSERT(!thread_.joinable() && sessions_.is_empty());
-  for (const auto& listener : listeners_) listener->close();
+  VIOLET_ASSERT(!thread_.joinable() && sessions_.is_empty() && openings_.is_empty());
+  for (const auto& port : ports_) port->listener().close();
   // Listeners die before the loop does, so their close callbacks have to run now.
-  while (!listeners_.empty() && !listeners_.back()->is_closed()) loop_.step(0);
+  while (!ports_.empty() && !ports_.back()->listener().is_closed()) loop_.step(0);
 }
 
 Result<net::Endpoint> Worker::listen(const net::Endpoint& endpoint, const net::ListenOptions& options,
-                                     const Worker* first) {
-  auto listener = std::make_unique<net::Listener>(loop_, *this);
+                                     const Entrance& entrance, const Worker* first) {
+  auto port = std::make_unique<Port>(*this, entrance);
   if (first != nullptr && endpoint.address.family == Address::Family::Unix) {
-    VIOLET_TRY_VOID(listener->share(*first->listeners_[listeners_.size()]));
+    VIOLET_TRY_VOID(port->listener().share(first->ports_[ports_.size()]->listener()));
   } else {
-    VIOLET_TRY_VOID(listener->open(endpoint, options));
+    VIOLET_TRY_VOID(port->listener().open(endpoint, options));
   }
-  listeners_.push_back(std::move(listener));
-  return listeners_.back()->endpoint();
+  if (entrance.credentials != nullptr && tls_ == nullptr) tls_ = std::make_unique<tls::Shared>(loop_);
+  ports_.push_back(std::move(port));
+  return ports_.back()->listener().endpoint();
 }
 
 void Worker::start() {
@@ -57,7 +59,7 @@ void Worker::join() {
 }
 
 void Worker::run() {
-  for (const auto& listener : listeners_) listener->start();
+  for (const auto& port : ports_) port->listener().start();
   loop_.run();
   server_.on_worker_end();
 }
@@ -74,7 +76,8 @@ void Worker::drain(std::chrono::milliseconds delay, std::chrono::milliseconds de
 
 void Worker::begin_drain() noexcept {
   site_.begin_drain();
-  for (const auto& listener : listeners_) listener->close();
+  for (const auto& port : ports_) port->listener().close();
+  while (Opening* opening = openings_.front()) opening->abort(Error(ErrorKind::ShuttingDown));
   for (h1::Session* session = sessions_.front(); session != nullptr;) {
     h1::Session* next = sessions_.next(*session);
     session->drain();
@@ -92,7 +95,7 @@ void Worker::cut() noexcept {
 }
 
 void Worker::end_if_empty() noexcept {
-  if (!site_.is_draining || !sessions_.is_empty()) return;
+  if (!site_.is_draining || !sessions_.is_empty() || !openings_.is_empty()) return;
   // A handler's shielded clean-up may go on after its client has left; it gets a while.
   if (site_.exchanges.used_count() > (h1_.has_spare_stream() ? 1u : 0u)) {
     if (give_up_ms_ == 0) give_up_ms_ = loop_.now_ms() + kCleanUpMs;
@@ -111,7 +114,7 @@ void Worker::end_if_empty() noexcept {
 
 // Nobody has been here for a while: what the last burst needed goes back to the system.
 void Worker::trim() noexcept {
-  if (!sessions_.is_empty()) return;
+  if (!sessions_.is_empty() || !openings_.is_empty()) return;
   h1_.trim();
   site_.blocks.trim(0);
 #if defined(__GLIBC__)
@@ -119,21 +122,100 @@ void Worker::trim() noexcept {
 #endif
 }
 
-void Worker::on_accept(int descriptor, const Address& peer) noexcept {
+// --- connections
+
+Worker::Port::Port(Worker& worker, const Entrance& entrance)
+    : worker_(worker), entrance_(entrance), listener_(worker.loop_, *this) {}
+
+// What the newest certificates make; a reload since the last connection is taken up here. They were found good when
+// they were read, so that only a lack of memory can keep the old ones.
+tls::ServerContext* Worker::Port::context() {
+  if (entrance_.credentials == nullptr) return nullptr;
+  if (context_.get() == nullptr || generation_ != entrance_.credentials->generation()) {
+    const tls::Credentials::Snapshot snapshot = entrance_.credentials->snapshot();
+    if (auto made = tls::ServerContext::make(*entrance_.credentials, *snapshot.texts)) {
+      context_ = std::move(*made);
+      generation_ = snapshot.generation;
+    } else {
+      log(LogLevel::Error, listener_.endpoint().to_string() + ": " + made.error());
+    }
+  }
+  return context_.get();
+}
+
+void Worker::Port::on_accept(int descriptor, const Address& peer) noexcept {
+  Connection connection;
+  net::Transport* const transport = worker_.accept(descriptor, peer, connection);
+  if (transport == nullptr) return;
+  if (entrance_.credentials == nullptr && !entrance_.expects_proxy) {
+    worker_.open_session(*transport, connection, {});
+    return;
+  }
+  tls::ServerContext* const secure = context();
+  if (secure == nullptr && entrance_.credentials != nullptr) {
+    // Never plaintext instead.
+    transport->close();
+    worker_.on_connection_end();
+    return;
+  }
+  auto* opening = new Opening(worker_.loop_, worker_.site_.limits, worker_, *transport, std::move(connection));
+  worker_.openings_.push_back(*opening);
+  opening->start({.expects_proxy = entrance_.expects_proxy, .shared = worker_.tls_.get(), .context = secure});
+}
+
+// nullptr when the connection cannot be served; it is closed then.
+net::Transport* Worker::accept(int descriptor, const Address& peer, Connection& connection) noexcept {
   server_.connection_count_.fetch_add(1, std::memory_order_relaxed);
   Result<net::SocketTransport*> transport = net::SocketTransport::open(loop_, descriptor);
   if (!transport) {
     server_.connection_count_.fetch_sub(1, std::memory_order_relaxed);
     log(LogLevel::Warn, "a connection was accepted but cannot be watched: " + message(transport.error()));
-    return;
+    return nullptr;
   }
   ++site_.counters.connections_opened;
-  Connection connection;
   connection.peer = peer;
   connection.id = server_.next_connection_id_.fetch_add(1, std::memory_order_relaxed);
-  auto* session = new h1::Session(h1_, *this, **transport, connection);
+  return *transport;
+}
+
+// The one place where a protocol becomes a session: "" is a connection on which none was agreed.
+void Worker::open_session(net::Transport& transport, const Connection& connection, std::string_view) noexcept {
+  auto* session = new h1::Session(h1_, *this, transport, connection);
   sessions_.push_back(*session);
   session->open();
+}
+
+void Worker::on_opened(Opening& opening, net::Transport& transport, const Connection& connection,
+                       std::string_view protocol) noexcept {
+  if (connection.is_secure) ++site_.counters.handshakes;
+  open_session(transport, connection, protocol);
+  delete &opening;
+}
+
+void Worker::on_not_opened(Opening& opening, Error why) noexcept {
+  if (why.kind() == ErrorKind::Timeout) ++site_.counters.timeouts;
+  if (why.kind() != ErrorKind::ShuttingDown) {
+    ++site_.counters.handshake_errors;
+    log_not_opened(opening, why);
+  }
+  delete &opening;
+  on_connection_end();
+}
+
+// Whoever can connect can cause such a line, so there is one in a second at most.
+void Worker::log_not_opened(const Opening& opening, Error why) noexcept {
+  const std::int64_t now = loop_.wall_seconds();
+  if (now == not_opened_logged_at_) {
+    ++not_opened_unlogged_;
+    return;
+  }
+  not_opened_logged_at_ = now;
+  std::string text = "a connection from " + opening.connection().peer.to_string() + " was not opened: ";
+  text += why.kind() == ErrorKind::Timeout ? "limit handshake_ms = " + std::to_string(site_.limits.handshake_ms)
+                                           : tls::reason(why);
+  if (not_opened_unlogged_ > 0) text += " (and " + std::to_string(not_opened_unlogged_) + " others before it)";
+  not_opened_unlogged_ = 0;
+  log(LogLevel::Info, text);
 }
 
 // All loops share one count; each asks before each connection, so they can pass the limit by one each at most.
@@ -151,10 +233,16 @@ void Worker::on_accept_paused(Error why) noexcept {
 void Worker::on_session_closed(h1::Session& session) noexcept {
   session.unlink();
   delete &session;
+  on_connection_end();
+}
+
+void Worker::on_connection_end() noexcept {
   ++site_.counters.connections_closed;
   server_.connection_count_.fetch_sub(1, std::memory_order_relaxed);
-  for (const auto& listener : listeners_) listener->resume();
-  if (sessions_.is_empty() && !site_.is_draining) loop_.timers().arm(trim_timer_, loop_.now_ms() + kTrimMs);
+  for (const auto& port : ports_) port->listener().resume();
+  if (sessions_.is_empty() && openings_.is_empty() && !site_.is_draining) {
+    loop_.timers().arm(trim_timer_, loop_.now_ms() + kTrimMs);
+  }
   end_if_empty();
 }
 

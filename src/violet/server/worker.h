@@ -6,23 +6,26 @@
 #include "violet/core/site.h"
 #include "violet/h1/session.h"
 #include "violet/net/listener.h"
+#include "violet/server/opening.h"
 #include "violet/server/server.h"
 
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 namespace violet {
 
-class Worker final : public net::Listener::Acceptor, public h1::Session::Host {
+class Worker final : public h1::Session::Host, private Opening::Host {
  public:
   explicit Worker(Server& server);
   ~Worker();  // REQUIRES: joined, or never started
 
   // REQUIRES: not started.
-  Result<net::Endpoint> listen(const net::Endpoint& endpoint, const net::ListenOptions& options, const Worker* first);
+  Result<net::Endpoint> listen(const net::Endpoint& endpoint, const net::ListenOptions& options,
+                               const Entrance& entrance, const Worker* first);
 
   void start();
   // Any thread: stop accepting, finish, end at the deadline. A later call with an earlier deadline counts.
@@ -31,13 +34,38 @@ class Worker final : public net::Listener::Acceptor, public h1::Session::Host {
 
   [[nodiscard]] const Counters& counters() const noexcept { return site_.counters; }
 
-  void on_accept(int descriptor, const Address& peer) noexcept override;
-  bool has_room() noexcept override;
-  void on_accept_paused(Error why) noexcept override;
   void on_session_closed(h1::Session& session) noexcept override;
 
  private:
+  // A listener, and how its connections open.
+  class Port final : public net::Listener::Acceptor {
+   public:
+    Port(Worker& worker, const Entrance& entrance);
+    [[nodiscard]] net::Listener& listener() noexcept { return listener_; }
+    void on_accept(int descriptor, const Address& peer) noexcept override;
+    bool has_room() noexcept override { return worker_.has_room(); }
+    void on_accept_paused(Error why) noexcept override { worker_.on_accept_paused(why); }
+
+   private:
+    tls::ServerContext* context();
+
+    Worker& worker_;
+    Entrance entrance_;
+    net::Listener listener_;
+    Ref<tls::ServerContext> context_;  // as of generation_ of the credentials
+    std::uint64_t generation_ = 0;
+  };
+
   void run();
+  net::Transport* accept(int descriptor, const Address& peer, Connection& connection) noexcept;
+  void open_session(net::Transport& transport, const Connection& connection, std::string_view protocol) noexcept;
+  [[nodiscard]] bool has_room() noexcept;
+  void on_accept_paused(Error why) noexcept;
+  void on_opened(Opening& opening, net::Transport& transport, const Connection& connection,
+                 std::string_view protocol) noexcept override;
+  void on_not_opened(Opening& opening, Error why) noexcept override;
+  void log_not_opened(const Opening& opening, Error why) noexcept;
+  void on_connection_end() noexcept;
   void begin_drain() noexcept;
   void cut() noexcept;
   void end_if_empty() noexcept;
@@ -48,13 +76,17 @@ class Worker final : public net::Listener::Acceptor, public h1::Session::Host {
   LoopRef loop_ref_;
   Site site_;
   h1::Shared h1_;
-  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::unique_ptr<tls::Shared> tls_;  // once a listener speaks TLS
+  std::vector<std::unique_ptr<Port>> ports_;
+  List<Opening, Opening> openings_;
   List<h1::Session, h1::Session> sessions_;
   TimerTo<&Worker::begin_drain> drain_timer_{*this};
   TimerTo<&Worker::cut> cut_timer_{*this};
   TimerTo<&Worker::end_if_empty> end_timer_{*this};
   TimerTo<&Worker::trim> trim_timer_{*this};
   std::uint64_t give_up_ms_ = 0;  // when tasks that outlive their clients are waited for no longer; 0: not waiting
+  std::int64_t not_opened_logged_at_ = 0;  // second of the last line about such a connection
+  std::uint64_t not_opened_unlogged_ = 0;  // and how many there were since
   std::thread thread_;
 };
 

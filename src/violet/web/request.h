@@ -38,6 +38,8 @@ class Request {
   [[nodiscard]] std::string_view authority() const noexcept { return head().authority; }
   [[nodiscard]] const Address& peer() const noexcept { return exchange_->connection().peer; }
   [[nodiscard]] bool is_secure() const noexcept { return exchange_->connection().is_secure; }
+  // What TLS has established about the connection, a verified client certificate too; nullptr without TLS.
+  [[nodiscard]] const Security* security() const noexcept { return exchange_->connection().security.get(); }
   [[nodiscard]] const http::Head& head() const noexcept { return exchange_->request(); }
 
   // The exchange behind it, for extractors and middleware.
