@@ -489,29 +489,7 @@ Parsed parse_trailers(const char* begin, const char* end, const Limits& limits, 
     if (verdict == Verdict::Bad) return bad();
     if (verdict == Verdict::More) return stop != end ? over(LimitId::trailer_bytes_max, 431) : more();
     if (++count > limits.field_count_max) return over(LimitId::field_count_max, 431);
-    switch (field.id) {
-      case FieldId::TransferEncoding:
-      case FieldId::ContentLength:
-      case FieldId::ContentEncoding:
-      case FieldId::ContentType:
-      case FieldId::ContentRange:
-      case FieldId::Host:
-      case FieldId::Connection:
-      case FieldId::KeepAlive:
-      case FieldId::Upgrade:
-      case FieldId::Te:
-      case FieldId::Trailer:
-      case FieldId::CacheControl:
-      case FieldId::Expect:
-      case FieldId::MaxForwards:
-      case FieldId::Pragma:
-      case FieldId::Range:
-      case FieldId::Authorization:
-      case FieldId::ProxyAuthorization:
-      case FieldId::Cookie:
-      case FieldId::SetCookie: break;
-      default: trailers.push(field);
-    }
+    if (!http::is_forbidden_trailer(field.id)) trailers.push(field);
   }
 }
 

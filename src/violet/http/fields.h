@@ -111,6 +111,22 @@ inline void move_text(std::string_view& text, std::string_view raw, std::ptrdiff
   if (text.data() >= raw.data() && text.data() <= raw.data() + raw.size()) text = {text.data() + distance, text.size()};
 }
 
+// Fields that frame a message, route it, authenticate it or steer how it is read have no place in a trailer section
+// (RFC 9110 §6.5.1).
+inline constexpr FieldId kForbiddenTrailers[] = {
+    FieldId::TransferEncoding, FieldId::ContentLength,      FieldId::ContentEncoding, FieldId::ContentType,
+    FieldId::ContentRange,     FieldId::Host,               FieldId::Connection,      FieldId::KeepAlive,
+    FieldId::Upgrade,          FieldId::Te,                 FieldId::Trailer,         FieldId::CacheControl,
+    FieldId::Expect,           FieldId::MaxForwards,        FieldId::Pragma,          FieldId::Range,
+    FieldId::Authorization,    FieldId::ProxyAuthorization, FieldId::Cookie,          FieldId::SetCookie,
+};
+[[nodiscard]] constexpr bool is_forbidden_trailer(FieldId id) noexcept {
+  for (const FieldId forbidden : kForbiddenTrailers) {
+    if (forbidden == id) return true;
+  }
+  return false;
+}
+
 // VCHAR, obs-text, SP and HTAB only, no white space at the ends (RFC 9110 §5.5).
 [[nodiscard]] bool is_field_value(std::string_view value) noexcept;
 
