@@ -4,14 +4,15 @@
 // answers in the order of the requests, with one write for everything that one read turn has produced.
 //
 // Owned by its Host until on_session_closed(). Everything happens on the loop's thread. Files: session.h the class,
-// session_read.cc from the transport up, session_write.cc from the streams down, parser.h, writer.h, guard.h the parts
-// without I/O.
+// session_read.cc from the transport up, session_write.cc from the streams down, session_http2.cc the way to HTTP/2,
+// parser.h, writer.h, guard.h the parts without I/O.
 //
 //   input:  Head --(parse_head Done, no body)--> Head
 //           Head --(Done, length)--> Length --(last byte)--> Head
 //           Head --(Done, chunked)--> ChunkLine <--> ChunkData/ChunkEnd; ChunkLine --(size 0)--> Trailers --> Head
 //           Head --(Upgrade or CONNECT)--> Undecided --(start 101 or 2xx)--> Raw, --(start other)--> Head
 //           Raw  --(end of stream: on_end)--> Closed
+//           Head --(HTTP/2's preface, Upgrade: h2c)--> handed over to the host
 //           any  --(malformed, close announced, end of stream)--> Closed: what comes is read away
 //
 // What a session costs while idle is asserted in tests: it holds no block, no exchange, no output.
@@ -63,12 +64,31 @@ struct Shared : net::Buffers {
   Stream* spare_stream_ = nullptr;
 };
 
+// A client that wants to go on in HTTP/2: it has begun with that protocol's preface (RFC 9113 §3.3), or asked for it by
+// Upgrade (RFC 7540 §3.2).
+struct Http2Wish {
+  net::Transport& transport;
+  const Connection& connection;
+  // What has come: from the preface on, or what followed the request. kScanPadding bytes behind it can be read.
+  std::string_view received;
+  Buffer& owner;                   // of the received bytes
+  const http::Head* request;       // by Upgrade: to be answered in HTTP/2; nullptr: none
+  std::string_view settings = {};  // its HTTP2-Settings
+};
+
 class Session final : public net::Transport::Owner, public ListNode<Session> {
  public:
   class Host {
    public:
     // The session has let go of its transport and its streams; delete it.
     virtual void on_session_closed(Session& session) noexcept = 0;
+    // The client wants HTTP/2. True: the transport is the host's now, and the session is closed in a moment like any
+    // other. False, as for a host that speaks HTTP/1.1 alone: it goes on as if it had not been asked.
+    virtual bool on_http2(Session& session, const Http2Wish& wish) noexcept {
+      static_cast<void>(session);
+      static_cast<void>(wish);
+      return false;
+    }
 
    protected:
     ~Host() = default;
@@ -133,6 +153,12 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   [[nodiscard]] bool has_partial_head() const noexcept;
   [[nodiscard]] bool wants_to_read() const noexcept;
 
+  // --- session_http2.cc
+  static bool begins_http2(const char* begin, const char* end) noexcept;
+  [[nodiscard]] bool has_partial_preface() const noexcept;
+  bool process_preface(Bytes& bytes);
+  bool hand_over(Bytes& bytes, const Stream* upgraded = nullptr) noexcept;
+
   // --- session_write.cc
   Stream& open_stream();
   void drop_stream(Stream& stream) noexcept;
@@ -179,6 +205,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
 
   Input input_ = Input::Head;
   Phase phase_ = Phase::New;
+  bool is_first_ = true;     // no request has come yet: it may become HTTP/2
   bool is_in_turn_ = false;  // inside received(): answers wait for its end
   bool is_paused_ = false;   // bytes are kept back until there is room for more requests
   bool is_closing_ = false;  // no further request is taken; closes after the last answer

@@ -228,6 +228,10 @@ bool Session::process_head(Bytes& bytes) {
     drop_stream(stream);
     return false;
   }
+  if (parsed.verdict == Verdict::Bad && is_first_ && begins_http2(bytes.begin, bytes.end)) [[unlikely]] {
+    drop_stream(stream);
+    return process_preface(bytes);
+  }
   streams_.push_back(stream);
   ++stream_count_;
   if (parsed.verdict == Verdict::Bad) {
@@ -235,12 +239,15 @@ bool Session::process_head(Bytes& bytes) {
     return true;
   }
   bytes.begin = parsed.end;
+  if (stream.framing_.wants_upgrade && hand_over(bytes, &stream)) [[unlikely]]
+    return false;
   accept(stream);
   return !is_closed_;
 }
 
 // A whole head: decides how the body comes, and hands both up.
 void Session::accept(Stream& stream) {
+  is_first_ = false;
   http::Head& head = stream.exchange_->request();
   if (head.scheme.empty()) head.scheme = connection_.is_secure ? "https" : "http";
   stream.is_head_request_ = head.method == http::Method::Head;
@@ -522,6 +529,7 @@ void Session::time_out_read() noexcept {
     case Phase::Lingering: abort(timeout_of(LimitId::keep_alive_ms, 408)); return;
     case Phase::Head: {
       ++shared_.site.counters.timeouts;
+      if (has_partial_preface()) return abort(timeout_of(LimitId::header_ms, 408));
       Stream& stream = open_stream();
       streams_.push_back(stream);
       ++stream_count_;
