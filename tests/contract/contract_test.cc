@@ -1,6 +1,8 @@
 // The rules at the head of core/stream.h, each as a test that every wire has to pass.
 
 #include "tests/contract/h1_fixture.h"
+#include "tests/contract/h2_client_fixture.h"
+#include "tests/contract/h2_fixture.h"
 #include "violet/core/stream.h"
 
 #include <gtest/gtest.h>
@@ -29,8 +31,9 @@ class Contract : public testing::Test {
   std::unique_ptr<WireFixture> fixture_;
 };
 
-// h2 and h3 join here.
-using Wires = testing::Types<H1Fixture<~std::size_t{0}>, H1Fixture<1>>;
+// h3 joins here.
+using Wires =
+    testing::Types<H1Fixture<~std::size_t{0}>, H1Fixture<1>, H2Fixture<~std::size_t{0}>, H2Fixture<1>, H2ClientFixture>;
 TYPED_TEST_SUITE(Contract, Wires);
 
 // Marks that the application is inside a call down, and fails when something comes up meanwhile.
@@ -235,6 +238,10 @@ TYPED_TEST(Contract, AStalledStreamHoldsNoOtherUp) {
   const std::size_t stalled = wire.open({.method = "POST", .path = "/stall", .has_body = true});
   for (int i = 0; i < 20; ++i) wire.send(stalled, pattern(10'000));
   EXPECT_EQ(wire.reply(wire.open({.path = "/go"})).body, "x");
+  // The sink goes before the wire does.
+  wire.vanish();
+  wire.settle();
+  EXPECT_EQ(sink.error_count, 1);
 }
 
 // Rule 4.

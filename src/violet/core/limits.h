@@ -37,6 +37,13 @@ namespace violet {
   X(pipeline_max, 64, "requests", 0, "pipelined requests in flight: beyond it reading pauses")                       \
   X(receive_bytes_max, 65'536, "bytes", 0, "received bytes that nobody has used yet: beyond it reading pauses")      \
   X(flush_bytes_max, 65'536, "bytes", 0, "bytes asked of a source before the wire has taken the last")               \
+  X(h2_streams_max, 100, "streams", 0, "HTTP/2 requests in flight: others are refused, to be sent again")            \
+  X(h2_stream_deaths_max, 1'000, "streams", 0, "HTTP/2 streams that die unfinished, by either side (rapid reset)")   \
+  X(h2_stream_deaths_rate, 33, "streams/s", 0, "the same, once the burst is used up")                                \
+  X(h2_control_frames_max, 1'000, "frames", 0, "HTTP/2 frames that carry nothing, beyond what traffic explains")     \
+  X(h2_control_frames_rate, 100, "frames/s", 0, "the same, once the burst is used up")                               \
+  X(h2_continuations_max, 8, "frames", 0, "field blocks in endless CONTINUATION frames")                             \
+  X(h2_window_bytes, 1'048'576, "bytes", 0, "bodies on their way to all streams of one HTTP/2 connection")           \
   X(unsent_bytes_max, 1'048'576, "bytes", 0, "answers piling up on a connection that does not read")                 \
   X(websocket_message_bytes_max, 1'048'576, "bytes", 0, "WebSocket messages that fill the memory: closed with 1009") \
   X(websocket_inflate_ratio_max, 256, "times", 0, "WebSocket messages that grow without end when inflated: 1009")    \
