@@ -35,6 +35,11 @@ App& App::on_error(ErrorPages::Hook hook) {
   state_->pages.set_hook(std::move(hook));
   return *this;
 }
+App& App::bus(std::unique_ptr<ws::Bus> bus) {
+  state_->topics.set_bus(std::move(bus));
+  return *this;
+}
+ws::Topics& App::topics() noexcept { return state_->topics; }
 App& App::limits(const Limits& limits) {
   state_->limits = limits;
   return *this;

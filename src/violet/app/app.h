@@ -19,6 +19,7 @@
 #include "violet/tls/settings.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/router.h"
+#include "violet/ws/topic/topics.h"
 
 #include <cstdint>
 #include <memory>
@@ -70,8 +71,18 @@ class App : public Routes {
   template <class F>
   Route& websocket(std::string_view pattern, F&& handler, WebSocketOptions options = {},
                    web::Where where = web::Where::current()) {
+    options.topics = &topics();
     return violet::websocket(*this, pattern, std::forward<F>(handler), std::move(options), where);
   }
+  // To all WebSockets that have subscribed to `topic`; see ws/topic/topics.h. Any thread.
+  void publish(std::string_view topic, std::string_view text) { topics().publish(topic, ws::Kind::Text, text); }
+  void publish_binary(std::string_view topic, std::string_view bytes) {
+    topics().publish(topic, ws::Kind::Binary, bytes);
+  }
+  // Carries what is published to other machines, too.
+  App& bus(std::unique_ptr<ws::Bus> bus);
+  // For routes of groups: websocket(group, "/chat", handler, {.topics = &app.topics()}).
+  [[nodiscard]] ws::Topics& topics() noexcept;
 
   // --- what it is made of, beside the routes
   // `T&` as a handler's parameter; the object is shared by all loops. One of each type.

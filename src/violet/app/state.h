@@ -23,6 +23,7 @@ struct App::State {
   // The server has stopped.
   void drop_server();
 
+  ws::Topics topics;
   Router router;
   std::vector<std::unique_ptr<Files>> files;
   ErrorPages pages;

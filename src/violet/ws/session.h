@@ -23,6 +23,7 @@
 #include "violet/memory/ref.h"
 #include "violet/ws/message.h"
 #include "violet/ws/pool/shared.h"
+#include "violet/ws/remote.h"
 #include "violet/ws/settings.h"
 
 #include <cstdint>
@@ -32,9 +33,11 @@
 
 namespace violet::ws {
 
-class Read;
+class PublishedHere;
+class Reader;
 class Send;
 class Session;
+struct Subscription;
 
 // What stands behind a socket: a task or an object with callbacks. It belongs to its session.
 class Application {
@@ -53,6 +56,15 @@ class Application {
 
 enum class Role : std::uint8_t { Server, Client };
 
+// What few sockets need, or need only at their end.
+struct Extras {
+  std::string reason;
+  Contexts contexts;  // windows that live on from message to message
+  Ref<Remote> remote;
+  Subscription* subscriptions = nullptr;
+  Chain held;  // frames that wait for the end of a message that goes out in parts
+};
+
 class Session final : public Receiver, public Source, public DrainHook {
  public:
   // `settings` outlives it. Holds the stream's two counts: give it to a stream as receiver and, through body(), as
@@ -69,15 +81,23 @@ class Session final : public Receiver, public Source, public DrainHook {
 
   // --- reading
   // The next whole message; false when there is none yet, or the socket has ended.
-  bool next(Message& out) { return advance(&out); }
+  bool next(Message& out) { return advance(&out, nullptr); }
+  // The next bytes of a message, as they come.
+  bool next_part(Message& out, bool& is_last) { return advance(&out, &is_last); }
   // Messages are dropped as they come, for those who only send.
   void ignore_messages();
   [[nodiscard]] bool is_readable() const noexcept { return !is_deaf_ && !is_close_sent_; }
 
   // --- writing
-  enum class Sent : std::uint8_t { Yes, Full, Closed };
-  // Queues a message. Full: the policy is to wait, nothing was queued.
+  // Full: it has to wait, nothing was queued. Busy: a message is being sent in parts.
+  enum class Sent : std::uint8_t { Yes, Full, Busy, Closed };
+  // Queues a message.
   Sent send(Kind kind, const Slice& payload);
+  // Queues a part of a message, which goes as it is, in a frame of its own.
+  Sent send_part(Kind kind, const Slice& payload, bool is_last);
+  // For those who cannot wait: what finds no room is dropped and counted.
+  void send_or_drop(Kind kind, const Slice& payload);
+  void send_published(PublishedHere& published);
   // Closed: it cannot be sent any more.
   Sent send_ping(std::string_view payload);
   // Bytes that wait here; what the wire has taken is not among them.
@@ -97,10 +117,16 @@ class Session final : public Receiver, public Source, public DrainHook {
   // The peer's code, or ours where it broke the rules; kAbnormal when the connection went away; 0 before.
   [[nodiscard]] std::uint16_t close_code() const noexcept { return close_code_; }
   [[nodiscard]] std::string_view close_reason() const noexcept {
-    return reason_ != nullptr ? std::string_view(*reason_) : std::string_view{};
+    return extras_ != nullptr ? std::string_view(extras_->reason) : std::string_view{};
   }
   [[nodiscard]] Error end_error() const noexcept { return Error(ErrorKind::Closed, close_code_); }
 
+  // For other threads.
+  [[nodiscard]] SocketHandle handle();
+  Extras& extras() {
+    if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
+    return *extras_;
+  }
   [[nodiscard]] Shared& shared() noexcept { return shared_; }
   [[nodiscard]] Loop& loop() noexcept { return shared_.loop; }
   [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
@@ -123,7 +149,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   void on_drained() noexcept;
 
  private:
-  friend class Read;
+  friend class Reader;
   friend class Send;
   Session(Shared& shared, const Settings& settings, Role role) noexcept;
   ~Session() override;
@@ -132,16 +158,19 @@ class Session final : public Receiver, public Source, public DrainHook {
   // --- session_read.cc
   void deliver();
   void push_messages();
-  bool advance(Message* out);
+  bool advance(Message* out, bool* is_last);
   void drop_messages();
   bool take_whole(const FrameHead& head, Message& out);
   enum class Step : std::uint8_t { Head, More, Failed };
   Step next_head(FrameHead& head);
   Step fill_stash(FrameHead& head);
   void keep_in_stash();
-  bool begin_frame(const FrameHead& head);
+  bool begin_frame(const FrameHead& head, bool is_in_parts);
   bool take_payload(Message* out);
-  bool gather(char* bytes, std::size_t size);
+  bool take_part(Message& out, bool& is_last);
+  bool end_parts(Message& out);
+  Message gathered();
+  bool gather(char* bytes, std::size_t size, Inflater::Caps caps);
   bool check_text(std::size_t before);
   bool check(Inflater::Verdict verdict);
   bool finish_message(Message& out);
@@ -166,13 +195,14 @@ class Session final : public Receiver, public Source, public DrainHook {
   // --- session_write.cc
   void add(std::uint8_t first, const Slice& payload);
   void add_message(Kind kind, const Slice& payload);
-  Contexts& contexts();
   void add_control(std::uint8_t opcode, std::string_view payload);
+  void add_whole(const Slice& frame);
   bool make_way();
   void send_close(std::uint16_t code, std::string_view reason);
   void fail(std::uint16_t code);
   void end() noexcept;
   void note_end(std::uint16_t code, std::string_view reason);
+  void leave() noexcept;
   void wake() noexcept;
   void wake_waiting() noexcept;
   void arm(std::uint64_t delay_ms) noexcept;
@@ -199,6 +229,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   bool is_final_ : 1 = false;  // the frame whose payload comes is its message's last
   bool is_delivering_ : 1 = false;
   bool is_deflated_ : 1 = false;  // the message under way
+  bool is_in_parts_ : 1 = false;  // a message is being sent in parts
   DeflateParams deflate_;
   std::uint8_t kind_ = 0;  // of the message under way, 0 between messages
   std::uint16_t close_code_ = 0;
@@ -211,10 +242,9 @@ class Session final : public Receiver, public Source, public DrainHook {
   Stash* stash_ = nullptr;
   Assembly* assembly_ = nullptr;
   Outbox* outbox_ = nullptr;
-  Read* reader_ = nullptr;
+  Reader* reader_ = nullptr;
   List<Send, Send> senders_;
-  std::unique_ptr<std::string> reason_;
-  std::unique_ptr<Contexts> contexts_;  // of the windows that live on from message to message
+  std::unique_ptr<Extras> extras_;
   TimerTo<&Session::on_timer> timer_{*this};
 };
 

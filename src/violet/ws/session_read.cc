@@ -31,14 +31,14 @@ void Session::deliver() {
   } else if (application_ != nullptr && application_->takes_messages) {
     push_messages();
   } else if (reader_ != nullptr && !reads_away()) {
-    if (advance(&reader_->message_)) {
-      Read* reader = std::exchange(reader_, nullptr);
+    if (advance(&reader_->message_, reader_->wants_part_ ? &reader_->is_last_ : nullptr)) {
+      Reader* reader = std::exchange(reader_, nullptr);
       reader->has_message_ = true;
       const Ref<Session> held(this);
       reader->resume();
     }
   } else {
-    advance(nullptr);
+    advance(nullptr, nullptr);
   }
 }
 
@@ -51,7 +51,7 @@ void Session::push_messages() {
       break;
     }
     Message message;
-    if (!advance(&message)) break;
+    if (!advance(&message, nullptr)) break;
     application_->on_message(*this, std::move(message));
   }
   is_delivering_ = false;
@@ -59,17 +59,17 @@ void Session::push_messages() {
 
 void Session::drop_messages() {
   Message message;
-  while (advance(&message)) message = Message();
+  while (advance(&message, nullptr)) message = Message();
 }
 
-// Works through what has come, until there is a whole message for `out`. Without `out` only as far as nobody needs to
-// read.
-bool Session::advance(Message* out) {
+// Works through what has come, until there is a whole message for `out`, or with `is_last` a part of one. Without `out`
+// only as far as nobody needs to read.
+bool Session::advance(Message* out, bool* is_last) {
   while (!is_deaf_) {
     if (is_in_payload_) {
       if (out == nullptr && !reads_away()) return false;
       if (left_ > 0 && input_.is_empty() && !refill()) return false;
-      if (take_payload(out)) return true;
+      if (is_last != nullptr && !reads_away() ? take_part(*out, *is_last) : take_payload(out)) return true;
       continue;
     }
     if (input_.is_empty() && (stash_ == nullptr || stash_->size < 2) && !refill()) return false;
@@ -84,6 +84,7 @@ bool Session::advance(Message* out) {
     if (stash_ == nullptr && out != nullptr && !reads_away() && head.first >= (kFin | kText) &&
         head.size <= input_.size() - head.head_bytes && kind_ == 0 && head.size <= settings_.message_bytes_max &&
         !head.is_compressed()) [[likely]] {
+      if (is_last != nullptr) *is_last = true;
       return take_whole(head, *out);
     }
     if (stash_ != nullptr) {
@@ -91,7 +92,7 @@ bool Session::advance(Message* out) {
     } else {
       consume(head.head_bytes);
     }
-    if (!begin_frame(head)) return false;
+    if (!begin_frame(head, is_last != nullptr)) return false;
   }
   return false;
 }
@@ -179,7 +180,7 @@ Session::Step Session::fill_stash(FrameHead& head) {
 }
 
 // A data frame that takes its time: in pieces, or part of a message.
-bool Session::begin_frame(const FrameHead& head) {
+bool Session::begin_frame(const FrameHead& head, bool is_in_parts) {
   const std::uint8_t opcode = head.opcode();
   // RFC 6455 §5.4: a message's frames are not mixed with another's.
   if ((opcode == kContinuation) != (kind_ != 0)) {
@@ -196,7 +197,7 @@ bool Session::begin_frame(const FrameHead& head) {
     const std::uint64_t most =
         settings_.message_bytes_max + (is_deflated_ ? 64 + settings_.message_bytes_max / 1024 : 0);
     const std::uint64_t there = is_deflated_ ? assembly_->wire_bytes : assembly_->size;
-    if (there > most || head.size > most - there) {
+    if (!is_in_parts && (there > most || head.size > most - there)) {
       fail(kMessageTooBig);
       return false;
     }
@@ -211,7 +212,7 @@ bool Session::begin_frame(const FrameHead& head) {
 // Takes what there is of a payload. True when that completes a message for `out`.
 bool Session::take_payload(Message* out) {
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, input_.size()));
-  if (size > 0 && !reads_away() && !gather(const_cast<char*>(input_.data()), size)) return false;
+  if (size > 0 && !reads_away() && !gather(const_cast<char*>(input_.data()), size, caps())) return false;
   consume(size);
   left_ -= size;
   key_ = rotate_key(key_, size);
@@ -226,11 +227,66 @@ bool Session::take_payload(Message* out) {
   return finish_message(*out);
 }
 
-bool Session::gather(char* bytes, std::size_t size) {
+// The same for those who take a message as it comes. What is not compressed stays where it is.
+bool Session::take_part(Message& out, bool& is_last) {
+  // Compressed bytes grow: a few at a time bound what one part can be.
+  constexpr std::size_t kDeflatedMax = 4096;
+  auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, input_.size()));
+  if (is_deflated_) size = std::min(size, kDeflatedMax);
+  out = Message(static_cast<Kind>(kind_), Slice());
+  is_last = false;
+  if (size > 0) {
+    char* bytes = const_cast<char*>(input_.data());
+    if (is_deflated_) {
+      if (!gather(bytes, size, {.bytes_max = ~std::uint64_t{0}, .ratio_max = settings_.inflate_ratio_max}))
+        return false;
+      out = gathered();
+    } else {
+      if (is_server_) apply_mask(bytes, bytes, size, key_);
+      if (kind_ == kText && !assembly_->utf8.add({bytes, size})) {
+        fail(kInvalidText);
+        return false;
+      }
+      out = Message(out.kind(), input_.part(0, size));
+    }
+    consume(size);
+    left_ -= size;
+    key_ = rotate_key(key_, size);
+  }
+  if (left_ == 0) {
+    is_in_payload_ = false;
+    is_last = is_final_;
+    if (is_final_ && !end_parts(out)) return false;
+  }
+  return is_last || out.size() > 0;
+}
+
+// What has been gathered so far, which then begins anew.
+Message Session::gathered() {
+  const auto kind = static_cast<Kind>(kind_);
+  if (assembly_->size == 0) return {kind, Slice()};
+  const Ref<MessageBuffer> buffer = std::move(assembly_->buffer);
+  return {kind, Slice(*buffer, buffer->data(), std::exchange(assembly_->size, std::size_t{0}))};
+}
+
+// The last part has come: whether the message was whole. A valid end inflates to nothing.
+bool Session::end_parts(Message& out) {
+  if (is_deflated_ && !check(inflater().finish(caps(), shared_, *assembly_))) return false;
+  if (kind_ == kText && !assembly_->utf8.is_complete()) {
+    out = Message();
+    fail(kInvalidText);
+    return false;
+  }
+  kind_ = 0;
+  drop_assembly();
+  return true;
+}
+
+bool Session::gather(char* bytes, std::size_t size, Inflater::Caps caps) {
   const std::size_t before = assembly_->size;
   if (is_deflated_) {
     if (is_server_) apply_mask(bytes, bytes, size, key_);
-    if (!check(inflater().add({bytes, size}, caps(), shared_, *assembly_))) return false;
+    if (!check(inflater().add({bytes, size}, caps, shared_, *assembly_))) return false;
   } else {
     shared_.make_room(*assembly_, size);
     if (is_server_) {
@@ -259,7 +315,7 @@ bool Session::check(Inflater::Verdict verdict) {
 }
 
 Inflater& Session::inflater() {
-  std::unique_ptr<Inflater>& place = deflate_.keeps_peer ? contexts().inflater : assembly_->inflater;
+  std::unique_ptr<Inflater>& place = deflate_.keeps_peer ? extras().contexts.inflater : assembly_->inflater;
   if (place == nullptr) {
     place = deflate_.keeps_peer ? std::make_unique<Inflater>(int{deflate_.peer_bits})
                                 : shared_.deflates.take_inflater(deflate_.peer_bits);
@@ -276,9 +332,8 @@ bool Session::finish_message(Message& out) {
     fail(kInvalidText);
     return false;
   }
-  const auto kind = static_cast<Kind>(std::exchange(kind_, std::uint8_t{0}));
-  out = assembly_->buffer ? Message(kind, Slice(*assembly_->buffer, assembly_->buffer->data(), assembly_->size))
-                          : Message(kind, Slice());
+  out = gathered();
+  kind_ = 0;
   drop_assembly();
   if (input_.is_empty()) refill();
   return true;

@@ -2,6 +2,8 @@
 
 #include "violet/ws/session.h"
 #include "violet/ws/socket.h"
+#include "violet/ws/topic/published.h"
+#include "violet/ws/topic/topics.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,6 +18,7 @@ Session& Session::make(Loop& loop, const Settings& settings, Role role) {
 }
 
 Session::~Session() {
+  leave();
   drop_stash();
   drop_assembly();
   if (outbox_ != nullptr) shared_.give_outbox(*outbox_);
@@ -53,8 +56,8 @@ void Session::add_control(std::uint8_t opcode, std::string_view payload) {
 }
 
 Session::Sent Session::send(Kind kind, const Slice& payload) {
-  if (!is_open()) [[unlikely]]
-    return Sent::Closed;
+  if (!is_open() || is_in_parts_) [[unlikely]]
+    return is_open() ? Sent::Busy : Sent::Closed;
   if (is_full()) [[unlikely]] {
     if (settings_.backlog == Backlog::Wait) {
       ++shared_.counters.waited_for_room;
@@ -74,7 +77,7 @@ void Session::add_message(Kind kind, const Slice& payload) {
   }
   Assembly& out = *shared_.assemblies.take();
   if (deflate_.keeps_own) {
-    std::unique_ptr<Deflater>& own = contexts().deflater;
+    std::unique_ptr<Deflater>& own = extras().contexts.deflater;
     if (own == nullptr) own = std::make_unique<Deflater>(int{deflate_.own_bits}, settings_.compression.level);
     own->add(payload.text(), true, shared_, out);
   } else {
@@ -91,9 +94,50 @@ void Session::add_message(Kind kind, const Slice& payload) {
   shared_.assemblies.give(&out);
 }
 
-Contexts& Session::contexts() {
-  if (contexts_ == nullptr) contexts_ = std::make_unique<Contexts>();
-  return *contexts_;
+// Parts cannot be dropped or overtaken: they wait whatever the policy is.
+Session::Sent Session::send_part(Kind kind, const Slice& payload, bool is_last) {
+  if (!is_open()) return Sent::Closed;
+  if (is_full()) {
+    ++shared_.counters.waited_for_room;
+    return Sent::Full;
+  }
+  const unsigned opcode = is_in_parts_ ? kContinuation : static_cast<unsigned>(kind);
+  add(static_cast<std::uint8_t>(opcode | (is_last ? kFin : 0u)), payload);
+  is_in_parts_ = !is_last;
+  if (!is_in_parts_ && extras_ != nullptr) {
+    while (!extras_->held.is_empty()) add_whole(extras_->held.pop_front());
+  }
+  return Sent::Yes;
+}
+
+void Session::send_or_drop(Kind kind, const Slice& payload) {
+  const Sent sent = send(kind, payload);
+  if (sent == Sent::Full || sent == Sent::Busy) ++shared_.counters.dropped_newest;
+}
+
+void Session::send_published(PublishedHere& published) {
+  if (!is_open()) return;
+  const std::size_t held = is_in_parts_ && extras_ != nullptr ? extras_->held.size() : 0;
+  if (backlog_bytes() + held >= settings_.backlog_bytes_max) {
+    // Nobody waits here.
+    if (settings_.backlog == Backlog::Wait || held > 0) ++shared_.counters.dropped_newest;
+    if (settings_.backlog == Backlog::Wait || held > 0 || !make_way()) return;
+  }
+  const bool is_deflated = deflate_.is_on && published.payload().size() >= settings_.compression.message_bytes_min;
+  // What did not go through our window is not in it: it begins anew.
+  if (is_deflated && extras_ != nullptr && extras_->contexts.deflater != nullptr) extras_->contexts.deflater->reset();
+  add_whole(is_deflated ? published.compressed(deflate_.own_bits, settings_.compression.level) : published.frame());
+}
+
+// A server's frame that was made before.
+void Session::add_whole(const Slice& frame) {
+  if (is_in_parts_) {
+    extras().held.append(frame);
+    return;
+  }
+  if (outbox_ == nullptr) outbox_ = &shared_.take_outbox();
+  outbox_->add_whole(frame);
+  if (is_source_waiting_) wake();
 }
 
 Session::Sent Session::send_ping(std::string_view payload) {
@@ -177,6 +221,7 @@ void Session::send_close(std::uint16_t code, std::string_view reason) {
     size = 2 + reason.size();
   }
   is_close_sent_ = true;
+  if (extras_ != nullptr && extras_->remote) extras_->remote->note_closing();
   add_control(kClose, {payload, size});
   arm(settings_.close_ms);
 }
@@ -201,14 +246,14 @@ void Session::end() noexcept {
 void Session::note_end(std::uint16_t code, std::string_view reason) {
   if (close_code_ != 0) return;
   close_code_ = code;
-  if (!reason.empty()) reason_ = std::make_unique<std::string>(reason);
+  if (!reason.empty()) extras().reason = reason;
 }
 
 // Those who read and send hear that it is over.
 void Session::wake_waiting() noexcept {
   if (reader_ == nullptr && senders_.is_empty()) return;
   const ResumeBatch batch;
-  if (Read* reader = std::exchange(reader_, nullptr); reader != nullptr) reader->resume();
+  if (Reader* reader = std::exchange(reader_, nullptr); reader != nullptr) reader->resume();
   while (Send* sender = senders_.pop_front()) sender->go_on();
 }
 
@@ -230,9 +275,27 @@ void Session::on_close(Error) noexcept {
   timer_.cancel();
   DrainHook::unlink();
   if (outbox_ != nullptr) shared_.give_outbox(*std::exchange(outbox_, nullptr));
+  leave();
   wake_waiting();
   if (application_ != nullptr) application_->on_close(*this);
   release();
+}
+
+// Nobody reaches it any more.
+void Session::leave() noexcept {
+  if (extras_ == nullptr) return;
+  Topics::unsubscribe_all(std::exchange(extras_->subscriptions, nullptr));
+  if (extras_->remote) extras_->remote->detach();
+  extras_->held.clear();
+}
+
+SocketHandle Session::handle() {
+  Ref<Remote>& remote = extras().remote;
+  if (!remote) {
+    remote = Ref<Remote>::adopt(new Remote(*this, shared_.loop.ref()));
+    if (is_over_) remote->detach();
+  }
+  return SocketHandle(remote);
 }
 
 // --- time

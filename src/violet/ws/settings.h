@@ -34,6 +34,8 @@ struct Compression {
   bool lets_peer_keep_context = false;
 };
 
+class Topics;
+
 struct Options {
   std::vector<std::string> protocols;  // subprotocols: offered by a client, understood by a server; the client's first
   // Besides pages of the server's own host: "https://a.example"; "*" for any. Requests without Origin come from no
@@ -42,6 +44,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> fields;  // more fields for the answer, or for a client's request
   Compression compression;
   Backlog backlog = Backlog::Wait;
+  Topics* topics = nullptr;  // for subscribe(); an App sets its own
   // Instead of the limits of the same names in core/limits.h. A time of 0 switches it off.
   std::optional<std::uint64_t> message_bytes_max;
   std::optional<std::uint64_t> backlog_bytes_max;
@@ -59,6 +62,7 @@ struct Settings {
         pong_ms(options.pong_ms.value_or(limits.websocket_pong_ms)),
         close_ms(options.close_ms.value_or(limits.websocket_close_ms)),
         backlog(options.backlog),
+        topics(options.topics),
         compression(options.compression) {}
 
   std::uint64_t message_bytes_max;
@@ -68,6 +72,7 @@ struct Settings {
   std::uint64_t pong_ms;
   std::uint64_t close_ms;
   Backlog backlog;
+  Topics* topics;
   Compression compression;
 };
 

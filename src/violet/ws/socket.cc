@@ -1,15 +1,17 @@
 #include "violet/ws/socket.h"
 
+#include "violet/ws/topic/topics.h"
+
 namespace violet::ws {
 
-bool Read::await_suspend(std::coroutine_handle<> handle) noexcept {
+bool Reader::await_suspend(std::coroutine_handle<> handle) noexcept {
   if (!suspend(handle)) return false;
   VIOLET_CHECK(session_.reader_ == nullptr);  // two reads at once
   session_.reader_ = this;
   return true;
 }
 
-void Read::on_stop(Error why) noexcept {
+void Reader::on_stop(Error why) noexcept {
   session_.reader_ = nullptr;
   resume_with(why);
 }
@@ -23,7 +25,7 @@ bool Send::await_suspend(std::coroutine_handle<> handle) {
 }
 
 void Send::go_on() noexcept {
-  sent_ = session_->send(kind_, payload_);
+  try_to_send(payload_);
   resume();
 }
 
@@ -33,3 +35,17 @@ void Send::on_stop(Error why) noexcept {
 }
 
 }  // namespace violet::ws
+
+namespace violet {
+
+bool WebSocket::subscribe(std::string_view topic) {
+  ws::Topics* topics = session_->settings().topics;
+  return topics != nullptr && topics->subscribe(*session_, topic);
+}
+
+bool WebSocket::unsubscribe(std::string_view topic) {
+  ws::Topics* topics = session_->settings().topics;
+  return topics != nullptr && topics->unsubscribe(*session_, topic);
+}
+
+}  // namespace violet

@@ -24,46 +24,75 @@
 namespace violet {
 namespace ws {
 
-class [[nodiscard("co_await it")]] Read final : public Waiter {
+// Waits for what comes; one at a time for each socket.
+class Reader : public Waiter {
  public:
-  explicit Read(Session& session) noexcept : session_(session) {}
-  ~Read() override {
-    if (session_.reader_ == this) session_.reader_ = nullptr;
-  }
   bool await_ready() {
-    has_message_ = session_.is_readable() && session_.next(message_);
+    const bool is_readable = session_.is_readable();
+    has_message_ = is_readable && (wants_part_ ? session_.next_part(message_, is_last_) : session_.next(message_));
     return has_message_ || !session_.is_readable() || session_.is_over();
   }
   bool await_suspend(std::coroutine_handle<> handle) noexcept;
-  Result<Message> await_resume() {
-    if (has_message_) [[likely]]
-      return std::move(message_);
-    return fail(error() ? error() : session_.end_error());
+
+ protected:
+  Reader(Session& session, bool wants_part) noexcept : session_(session), wants_part_(wants_part) {}
+  ~Reader() override {
+    if (session_.reader_ == this) session_.reader_ = nullptr;
   }
+  [[nodiscard]] bool has_message() const noexcept { return has_message_; }
+  [[nodiscard]] Error why() const noexcept { return error() ? error() : session_.end_error(); }
 
  private:
   friend class Session;
+  friend class Read;
+  friend class ReadPart;
   void on_stop(Error why) noexcept override;
 
   Session& session_;
   Message message_;
   bool has_message_ = false;
+  bool wants_part_;
+  bool is_last_ = false;
+};
+
+class [[nodiscard("co_await it")]] Read final : public Reader {
+ public:
+  explicit Read(Session& session) noexcept : Reader(session, false) {}
+  Result<Message> await_resume() {
+    if (has_message()) [[likely]]
+      return std::move(message_);
+    return fail(why());
+  }
+};
+
+class [[nodiscard("co_await it")]] ReadPart final : public Reader {
+ public:
+  explicit ReadPart(Session& session) noexcept : Reader(session, true) {}
+  Result<Part> await_resume() {
+    if (!has_message()) return fail(why());
+    return Part{std::move(message_), is_last_};
+  }
 };
 
 class Send final : public Waiter, public ListNode<Send> {
  public:
-  Send(Session& session, Kind kind, Slice payload)
-      : session_(&session), sent_(session.send(kind, payload)), kind_(kind) {
+  enum class How : std::uint8_t { Whole, Part, LastPart };
+  Send(Session& session, Kind kind, Slice payload, How how = How::Whole) : session_(&session), kind_(kind), how_(how) {
+    try_to_send(payload);
     if (sent_ == Session::Sent::Full) [[unlikely]]
       payload_ = std::move(payload);
   }
-  ~Send() override = default;
+  // Nobody waited for it: it is lost, and counted.
+  ~Send() override {
+    if (sent_ == Session::Sent::Full) [[unlikely]]
+      ++session_->shared().counters.dropped_newest;
+  }
   bool await_ready() const noexcept { return sent_ != Session::Sent::Full; }
   bool await_suspend(std::coroutine_handle<> handle);
   Result<void> await_resume() const noexcept {
     if (sent_ == Session::Sent::Yes) [[likely]]
       return {};
-    return fail(error() ? error() : session_->end_error());
+    return fail(why());
   }
   // What became of it, without waiting.
   [[nodiscard]] bool is_sent() const noexcept { return sent_ == Session::Sent::Yes; }
@@ -73,11 +102,20 @@ class Send final : public Waiter, public ListNode<Send> {
   // There is room, or the socket has ended.
   void go_on() noexcept;
   void on_stop(Error why) noexcept override;
+  void try_to_send(const Slice& payload) {
+    sent_ = how_ == How::Whole ? session_->send(kind_, payload)
+                               : session_->send_part(kind_, payload, how_ == How::LastPart);
+  }
+  [[nodiscard]] Error why() const noexcept {
+    if (error()) return error();
+    return sent_ == Session::Sent::Closed ? session_->end_error() : Error(ErrorKind::Busy);
+  }
 
   Session* session_;
   Slice payload_;
-  Session::Sent sent_;
+  Session::Sent sent_ = Session::Sent::Closed;
   Kind kind_;
+  How how_;
 };
 
 }  // namespace ws
@@ -95,6 +133,22 @@ class WebSocket {
   ws::Send send(const char* text) { return send(std::string_view(text)); }
   ws::Send send(ws::Kind kind, Slice payload) { return {*session_, kind, std::move(payload)}; }
   ws::Send send_binary(std::string_view bytes) { return {*session_, ws::Kind::Binary, Slice::borrowed(bytes)}; }
+  // A message in parts, each in a frame of its own, so that nobody has to hold it whole: `how` is Part, and LastPart at
+  // the end. Parts always wait for room. Other messages fail with ErrorKind::Busy meanwhile; published ones follow it.
+  ws::Send send_part(ws::Kind kind, std::string_view piece, ws::Send::How how = ws::Send::How::Part) {
+    return {*session_, kind, Slice::borrowed(piece), how};
+  }
+  // The next bytes of a message as they come, however long it is; message_bytes_max does not count for it. A read()
+  // before the last part gives the rest.
+  ws::ReadPart read_part() noexcept { return ws::ReadPart(*session_); }
+
+  // What is published under `topic` reaches this socket; see topic/topics.h. False when it did already, the socket is
+  // not open, or the route belongs to no App.
+  bool subscribe(std::string_view topic);
+  bool unsubscribe(std::string_view topic);
+  // For other threads.
+  [[nodiscard]] SocketHandle handle() const { return session_->handle(); }
+
   // At most 125 bytes of payload. Peers answer; nobody is told.
   void ping(std::string_view payload = {}) { static_cast<void>(session_->send_ping(payload)); }
 

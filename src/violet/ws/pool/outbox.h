@@ -52,6 +52,10 @@ class Outbox {
     sealed_ = used_;
     rewind();
   }
+  // A block that nobody else holds starts again at its beginning. REQUIRES: empty.
+  void rewind() noexcept {
+    if (block_ && block_->is_unique()) sealed_ = used_ = 0;
+  }
 
  private:
   static constexpr std::size_t kCopyMax = 2048;
@@ -82,10 +86,6 @@ class Outbox {
     if (used_ == sealed_) return;
     chain_.append(Slice(*block_, block_->data() + sealed_, used_ - sealed_));
     sealed_ = used_;
-  }
-  // A block that nobody else holds starts again at its beginning.
-  void rewind() noexcept {
-    if (block_ && block_->is_unique()) sealed_ = used_ = 0;
   }
 
   BlockPool& pool_;

@@ -117,7 +117,10 @@ struct Shared {
   // Room for `extra` more bytes.
   void make_room(Assembly& assembly, std::size_t extra);
   [[nodiscard]] Outbox& take_outbox() {
-    return spare_outbox_ != nullptr ? *std::exchange(spare_outbox_, nullptr) : *outboxes_.take(blocks);
+    if (spare_outbox_ == nullptr) return *outboxes_.take(blocks);
+    // The wire has taken what the last one who had it has sent.
+    spare_outbox_->rewind();
+    return *std::exchange(spare_outbox_, nullptr);
   }
   void give_outbox(Outbox& outbox) noexcept {
     outbox.clear();
