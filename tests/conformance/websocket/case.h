@@ -1,0 +1,35 @@
+#pragma once
+
+// A case: what a client sends to an echo, and what has to come back. Each runs whole, byte by byte, and cut in two at
+// every byte (at a few hundred of the long ones).
+
+#include "tests/support/socket_wire.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace violet::test {
+
+using Frames = std::vector<SeenFrame>;
+
+struct Case {
+  std::string name;
+  std::string sent;
+  Frames expected;     // in order; a Close is compared by its code alone
+  int close_code = 0;  // of the Close that has to come last; 0: none comes
+};
+
+// The frames of a server that echoes; `more_fields` go into the handshake.
+void expect_case(const Case& one, const WebSocketOptions& options = {}, std::string_view more_fields = {});
+
+std::string text(std::string_view payload);
+std::string binary(std::string_view payload);
+// The payload in frames of `size` bytes.
+std::string fragments(std::uint8_t opcode, std::string_view payload, std::size_t size);
+inline std::string frame(unsigned first, std::string_view payload) {
+  return masked(static_cast<std::uint8_t>(first), payload);
+}
+
+}  // namespace violet::test
