@@ -3,6 +3,7 @@
 
 JOBS ?= $(shell nproc)
 SECONDS ?= 60
+FUZZ ?= fuzz
 MINUTES ?= 10
 PREFIX ?= /usr/local
 ARGS ?=
@@ -68,9 +69,9 @@ soak: setup ## mixed load on the benchmark entry for MINUTES=10, and what it lea
 	@$(call build,bench)
 	@bench/soak.py --build build/bench --minutes $(MINUTES) $(ARGS)
 
-fuzz: setup ## runs each fuzz target for SECONDS=60
-	@$(call build,fuzz)
-	@tools/fuzz.sh build/fuzz $(SECONDS)
+fuzz: setup ## runs each fuzz target for SECONDS=60; FUZZ=fuzz-pools with warm pools instead of ASan
+	@$(call build,$(FUZZ))
+	@tools/fuzz.sh build/$(FUZZ) $(SECONDS)
 
 install: setup ## installs the library to PREFIX=/usr/local
 	@$(call build,package)

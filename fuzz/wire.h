@@ -1,7 +1,7 @@
 #pragma once
 
-// Wire: an h1::Session with the scripted service (tests/conformance/scripted_service.h) over memory, for targets that
-// attack a whole session. Nothing depends on time: see limits_without_time().
+// Wire: an h1::Session over memory with the scripted service (tests/conformance/scripted_service.h) or another one, for
+// targets that attack a whole session. Nothing depends on time: see limits_without_time().
 
 #include "tests/conformance/scripted_service.h"
 #include "violet/core/site.h"
@@ -21,7 +21,9 @@ Limits limits_without_time();
 
 class Wire final : h1::Session::Host {
  public:
-  explicit Wire(const Limits& limits);
+  explicit Wire(const Limits& limits) : Wire(limits, service, nullptr) {}
+  // The same with another service in place of the scripted one, which is then idle.
+  Wire(const Limits& limits, Service& other, ErrorPage* error_page);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
   ~Wire();
