@@ -150,7 +150,7 @@ bool Session::answer_plain(Stream& stream, const http::Head& head, Body& body) {
     return false;
   }
   stream.is_started_ = stream.is_answered_ = stream.is_answered_plainly_ = true;
-  write_head(output(), head, AnswerFraming{.length = chain.size()}, shared_.site, chain.begin()->text());
+  write_plain_answer(output(), head, shared_.site, chain.begin()->text());
   answer_now();
   return true;
 }

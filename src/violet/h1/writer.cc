@@ -86,6 +86,9 @@ struct Survey {
   }
   [[nodiscard]] bool has(Mine which) const noexcept { return (mine >> static_cast<unsigned>(which) & 1) != 0; }
   [[nodiscard]] bool is_plain() const noexcept { return mine <= 1; }  // nothing but Mine::No
+
+  // What a plain one says, known while compiling.
+  constexpr Survey() noexcept = default;
 };
 
 bool is_dropped(Mine mine, int status, Kind kind) {
@@ -99,27 +102,26 @@ bool is_dropped(Mine mine, int status, Kind kind) {
   return false;
 }
 
-[[gnu::always_inline]] inline char* put_head(char* p, const http::Head& head, const AnswerFraming& framing, Site& site,
-                                             const Survey& survey) {
-  if (head.status == 200 && !survey.has(Mine::Date)) [[likely]] {
+[[gnu::always_inline]] inline char* put_head(char* p, std::uint16_t status, const http::Fields& fields,
+                                             const AnswerFraming& framing, Site& site, const Survey& survey) {
+  if (status == 200 && !survey.has(Mine::Date)) [[likely]] {
     p = put_padded<http::DateLine::kOkBytes>(p, site.date.ok_at(site.loop.wall_seconds()));
   } else {
-    p = put_padded<http::kStatusLineMax>(p, http::status_line(head.status));
-    if (!http::is_informational(head.status) && !survey.has(Mine::Date))
+    p = put_padded<http::kStatusLineMax>(p, http::status_line(status));
+    if (!http::is_informational(status) && !survey.has(Mine::Date))
       p = put_text(p, site.date.at(site.loop.wall_seconds()));
   }
-  if (!site.server_name.empty() && !http::is_informational(head.status) && !head.fields.has(FieldId::Server)) {
+  if (!site.server_name.empty() && !http::is_informational(status) && !fields.has(FieldId::Server)) {
     p = put_literal(p, "Server: ");
     p = put_text(p, site.server_name);
     p = put_literal(p, "\r\n");
   }
-  for (const http::Field& field : head.fields) {
-    if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], head.status, framing.kind))
-      continue;
+  for (const http::Field& field : fields) {
+    if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], status, framing.kind)) continue;
     p = put_field(p, field);
   }
   // Upgrade goes with its connection option (RFC 9110 §7.8).
-  if (head.status == 101 || (survey.has(Mine::Upgrade) && head.status == 426)) [[unlikely]] {
+  if (status == 101 || (survey.has(Mine::Upgrade) && status == 426)) [[unlikely]] {
     p = put_text(p, framing.closes ? "Connection: close, Upgrade\r\n" : "Connection: Upgrade\r\n");
   } else if (framing.closes) {
     p = put_literal(p, "Connection: close\r\n");
@@ -147,7 +149,8 @@ constexpr std::size_t kFixedBound =
 [[gnu::noinline]] void write_large_head(Output& output, const http::Head& head, const AnswerFraming& framing,
                                         Site& site, const Survey& survey, std::size_t bound) {
   std::string text(bound, '\0');
-  text.resize(static_cast<std::size_t>(put_head(text.data(), head, framing, site, survey) - text.data()));
+  text.resize(
+      static_cast<std::size_t>(put_head(text.data(), head.status, head.fields, framing, site, survey) - text.data()));
   output.append(Slice::of(std::move(text)));
 }
 
@@ -159,13 +162,28 @@ void write_head(Output& output, const http::Head& head, const AnswerFraming& fra
   const std::size_t bound = kFixedBound + site.server_name.size() + survey.bytes + body.size();
   if (bound <= Block::capacity()) [[likely]] {
     char* start = output.reserve(bound);
-    char* p = put_head(start, head, framing, site, survey);
+    char* p = put_head(start, head.status, head.fields, framing, site, survey);
     p = put_text(p, body);
     output.commit(static_cast<std::size_t>(p - start));
     return;
   }
   write_large_head(output, head, framing, site, survey, bound);
   output.copy(body);
+}
+
+void write_plain_answer(Output& output, const http::Head& head, Site& site, std::string_view body) {
+  VIOLET_ASSERT(head.status == 200);
+  const AnswerFraming framing{.length = body.size()};
+  const Survey survey(head.fields);
+  const std::size_t bound = kFixedBound + site.server_name.size() + survey.bytes + body.size();
+  if (!survey.is_plain() || bound > Block::capacity()) [[unlikely]] {
+    write_head(output, head, framing, site, body);
+    return;
+  }
+  char* start = output.reserve(bound);
+  char* p = put_head(start, 200, head.fields, framing, site, Survey());
+  p = put_text(p, body);
+  output.commit(static_cast<std::size_t>(p - start));
 }
 
 void write_chunk_line(Output& output, std::uint64_t size) {

@@ -40,66 +40,6 @@ std::size_t find_member(const QueryShape& shape, std::string_view name) noexcept
   return index;
 }
 
-// A plain number at `at`, up to '&' or the end, in one pass. nullptr: something else, or it may not fit.
-const char* read_int(const char* at, const char* end, std::uint8_t size, void* out) noexcept {
-  constexpr std::ptrdiff_t kDigitsMax = 9;
-  const bool is_negative = at < end && *at == '-';
-  if (is_negative) ++at;
-  const char* const first = at;
-  std::uint32_t value = 0;
-  while (at < end) {
-    const auto digit = static_cast<unsigned>(*at - '0');
-    if (digit > 9) break;
-    value = value * 10 + digit;
-    ++at;
-  }
-  if (at == first || at - first > kDigitsMax || (at < end && *at != '&')) return nullptr;
-  const auto number = is_negative ? -static_cast<std::int32_t>(value) : static_cast<std::int32_t>(value);
-  if (size == sizeof(std::int64_t)) {
-    const std::int64_t wide = number;
-    std::memcpy(out, &wide, sizeof wide);
-  } else {
-    std::memcpy(out, &number, sizeof number);
-  }
-  return at;
-}
-
-// Whether `known` and '=' stand at `at`.
-bool is_name_at(const char* at, const char* end, std::string_view known) noexcept {
-  const std::size_t size = known.size();
-  return static_cast<std::size_t>(end - at) > size && at[size] == '=' && *at == known.front() &&
-         (size == 1 || std::memcmp(at, known.data(), size) == 0);
-}
-
-// Reads pairs as long as they are plain: the name of an integer member that has not come yet, '=', a number. Returns
-// the first pair that is something else, or the end. A function of its own, so that the common query keeps to
-// registers.
-[[gnu::noinline]] const char* read_plain(const char* at, const char* end, const QueryShape& shape, void* const* members,
-                                         std::uint32_t& seen) noexcept {
-  // Fields mostly come in the order of the members.
-  for (std::size_t expected = 0; at < end; ++expected) {
-    std::size_t index = expected;
-    const char* value;
-    if (index < shape.count && is_name_at(at, end, shape.names[index])) [[likely]] {
-      value = at + shape.names[index].size() + 1;
-    } else {
-      const char* mark = at;
-      while (mark < end && mark_of(*mark) == 0) ++mark;
-      if (mark == at || mark == end || *mark != '=') return at;
-      index = find_member(shape, between(at, mark));
-      if (index == shape.count) return at;
-      value = mark + 1;
-    }
-    if (!shape.fields[index].is_int || (seen >> index & 1) != 0) return at;
-    const char* const next = read_int(value, end, shape.fields[index].type.size, members[index]);
-    if (next == nullptr) return at;
-    seen |= std::uint32_t{1} << index;
-    expected = index;
-    at = next + (next < end);
-  }
-  return at;
-}
-
 void fail(Fetch& fetch, std::string_view name, const std::string& what) { fetch.fail(data::Part::Query, name, what); }
 
 std::string_view decoded_name(Fetch& fetch, std::string_view name) {
@@ -120,8 +60,8 @@ void store_value(Fetch& fetch, const QueryField& field, std::string_view name, s
 }
 
 // One pair, whatever it is. Returns what follows it.
-[[gnu::noinline]] const char* read_any(const char* at, const char* end, Fetch& fetch, const QueryShape& shape,
-                                       void* const* members, std::uint32_t& seen) {
+const char* read_any(const char* at, const char* end, Fetch& fetch, const QueryShape& shape, void* const* members,
+                     std::uint32_t& seen) {
   const char* start = at;
   std::uint8_t marks = 0;
   while (at < end && ((marks |= mark_of(*at)) & (kAmpersand | kEquals)) == 0) ++at;
@@ -148,7 +88,7 @@ void store_value(Fetch& fetch, const QueryField& field, std::string_view name, s
   return at;
 }
 
-[[gnu::noinline]] void complain(Fetch& fetch, const QueryShape& shape, std::uint32_t missing) {
+void complain(Fetch& fetch, const QueryShape& shape, std::uint32_t missing) {
   for (std::size_t index = 0; index < shape.count; ++index) {
     if ((missing >> index & 1) != 0) fail(fetch, shape.names[index], "is missing");
   }
@@ -156,17 +96,10 @@ void store_value(Fetch& fetch, const QueryField& field, std::string_view name, s
 
 }  // namespace
 
-void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, std::uint32_t required) {
-  const std::string_view query = fetch.exchange().request().query;
-  const char* const end = query.data() + query.size();
-  std::uint32_t seen = 0;
-  const char* at = read_plain(query.data(), end, shape, members, seen);
-  while (at < end) [[unlikely]] {
-    at = read_any(at, end, fetch, shape, members, seen);
-    at = read_plain(at, end, shape, members, seen);
-  }
-  if (const std::uint32_t missing = required & ~seen; missing != 0) [[unlikely]]
-    complain(fetch, shape, missing);
+void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, QueryState state,
+                 std::uint32_t required) {
+  while (state.at < state.end) state.at = read_any(state.at, state.end, fetch, shape, members, state.seen);
+  if (const std::uint32_t missing = required & ~state.seen; missing != 0) complain(fetch, shape, missing);
 }
 
 }  // namespace violet::web

@@ -16,8 +16,14 @@
 #include "violet/web/input/extract.h"
 #include "violet/web/input/value.h"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace violet {
@@ -45,7 +51,6 @@ namespace web {
 struct QueryField {
   ValueType type;
   bool is_many = false;
-  bool is_int = false;  // a signed integer of four or eight bytes itself: the common case, read in one pass
   // Where the value goes, if not into the member itself: for an optional or a vector a new element.
   void* (*place)(void* member) = nullptr;
 };
@@ -55,20 +60,18 @@ struct QueryMember {
   static_assert(Value<M>,
                 "violet: a member of Query<T> is an integer, a floating-point number, bool, std::string_view, "
                 "std::string, or a std::optional or std::vector of those");
-  static constexpr QueryField field{value_type<M>(), false,
-                                    std::is_integral_v<M>&& std::is_signed_v<M> && sizeof(M) >= 4};
+  static constexpr QueryField field{value_type<M>(), false};
 };
 template <class M>
   requires Value<M>
 struct QueryMember<std::optional<M>> {
-  static constexpr QueryField field{value_type<M>(), false, false, [](void* member) -> void* {
-                                      return &static_cast<std::optional<M>*>(member)->emplace();
-                                    }};
+  static constexpr QueryField field{
+      value_type<M>(), false, [](void* member) -> void* { return &static_cast<std::optional<M>*>(member)->emplace(); }};
 };
 template <class M>
   requires(Value<M> && !std::is_same_v<M, bool>)
 struct QueryMember<std::vector<M>> {
-  static constexpr QueryField field{value_type<M>(), true, false, [](void* member) -> void* {
+  static constexpr QueryField field{value_type<M>(), true, [](void* member) -> void* {
                                       return &static_cast<std::vector<M>*>(member)->emplace_back();
                                     }};
 };
@@ -87,7 +90,61 @@ struct QueryShape {
   const QueryField* fields;
   std::size_t count;
 };
-void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, std::uint32_t required);
+
+// How far a query has been read.
+struct QueryState {
+  const char* at;
+  const char* end;
+  std::uint32_t seen = 0;  // a bit for each member that has come
+};
+
+// A plain number at `at`, up to '&' or the end. nullptr: something else, or it may not fit.
+template <class M>
+[[gnu::always_inline]] inline const char* read_plain_int(const char* at, const char* end, M& out) noexcept {
+  constexpr std::ptrdiff_t kDigitsMax = 9;
+  const bool is_negative = at < end && *at == '-';
+  if (is_negative) ++at;
+  const char* const first = at;
+  std::uint32_t value = 0;
+  for (unsigned digit; at < end && (digit = static_cast<unsigned>(*at - '0')) <= 9; ++at) value = value * 10 + digit;
+  if (at == first || at - first > kDigitsMax || (at < end && *at != '&')) return nullptr;
+  const auto number = static_cast<std::int32_t>(value);
+  out = is_negative ? -number : number;
+  return at;
+}
+
+// Reads the next pair when it is member I of T, an integer with a plain number. The name is known while compiling, so
+// that finding it is one comparison.
+template <class T, std::size_t I, class M>
+[[gnu::always_inline]] inline void read_plain_member(QueryState& state, M& member) noexcept {
+  if constexpr (std::is_integral_v<M> && std::is_signed_v<M> && sizeof(M) >= 4) {
+    constexpr std::string_view kName = reflect::kMemberNames<T>[I];
+    constexpr std::uint32_t kBit = std::uint32_t{1} << I;
+    if (static_cast<std::size_t>(state.end - state.at) <= kName.size() || state.at[kName.size()] != '=' ||
+        std::memcmp(state.at, kName.data(), kName.size()) != 0 || (state.seen & kBit) != 0) {
+      return;
+    }
+    const char* const next = read_plain_int(state.at + kName.size() + 1, state.end, member);
+    if (next == nullptr) return;
+    state.seen |= kBit;
+    state.at = next + (next < state.end);
+  }
+}
+
+// Reads the common query, integers in the order of the members or in another, as far as it is one.
+template <class T>
+void read_plain(QueryState& state, T& value) noexcept {
+  const char* before;
+  do {
+    before = state.at;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      reflect::visit(value, [&](auto&... member) { (read_plain_member<T, I>(state, member), ...); });
+    }(std::make_index_sequence<reflect::kMemberCount<T>>{});
+  } while (state.at != before && state.at < state.end);
+}
+
+// The rest of a query, whatever it is, and what is missing.
+void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, QueryState state, std::uint32_t required);
 
 }  // namespace web
 
@@ -101,10 +158,15 @@ struct Extract<Query<T>> : Extractor {
     static constexpr web::QueryShape kShape{reflect::kMemberNames<T>.data(), web::kQueryFields<T>.data(),
                                             reflect::kMemberCount<T>};
     Query<T> query;
-    reflect::visit(query.value, [&](auto&... member) {
-      void* const members[] = {&member...};
-      web::fetch_query(fetch, kShape, members, slot.mask);
-    });
+    const std::string_view text = fetch.exchange().request().query;
+    web::QueryState state{text.data(), text.data() + text.size()};
+    web::read_plain(state, query.value);
+    if (state.at < state.end || (slot.mask & ~state.seen) != 0) [[unlikely]] {
+      reflect::visit(query.value, [&](auto&... member) {
+        void* const members[] = {&member...};
+        web::fetch_query(fetch, kShape, members, state, slot.mask);
+      });
+    }
     return query;
   }
 };
