@@ -1,5 +1,6 @@
 // The rules at the head of core/stream.h, each as a test that every wire has to pass.
 
+#include "tests/contract/h1_client_fixture.h"
 #include "tests/contract/h1_fixture.h"
 #include "tests/contract/h2_client_fixture.h"
 #include "tests/contract/h2_fixture.h"
@@ -32,8 +33,8 @@ class Contract : public testing::Test {
 };
 
 // h3 joins here.
-using Wires =
-    testing::Types<H1Fixture<~std::size_t{0}>, H1Fixture<1>, H2Fixture<~std::size_t{0}>, H2Fixture<1>, H2ClientFixture>;
+using Wires = testing::Types<H1Fixture<~std::size_t{0}>, H1Fixture<1>, H1ClientFixture<~std::size_t{0}>,
+                             H1ClientFixture<1>, H2Fixture<~std::size_t{0}>, H2Fixture<1>, H2ClientFixture>;
 TYPED_TEST_SUITE(Contract, Wires);
 
 // Marks that the application is inside a call down, and fails when something comes up meanwhile.

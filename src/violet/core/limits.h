@@ -55,6 +55,7 @@ namespace violet {
   X(file_reads_max, 8, "reads", 0, "reads of cold files that a loop has under way: beyond it they wait")             \
   X(file_waits_max, 4'096, "requests", 503, "requests of a loop that wait for cold files")                           \
   X(listing_names_max, 10'000, "names", 0, "folders too large to be shown: the page says that there is more")        \
+  X(informational_max, 64, "heads", 0, "a server that sends 1xx heads and never comes to its answer")                \
   X(connections_max, 0, "connections", 0, "accepting pauses above it; 0: from RLIMIT_NOFILE less a reserve")
 
 enum class LimitId : std::int32_t {
