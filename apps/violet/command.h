@@ -20,5 +20,6 @@ struct Command {
 int wrong(std::string_view what, std::string_view argument);
 
 int print_limits(Arguments arguments);
+int run_load(Arguments arguments);
 
 }  // namespace violet::cli
