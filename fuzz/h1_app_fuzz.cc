@@ -144,13 +144,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   std::vector<fuzz::Answer> whole;
   {
-    fuzz::Wire wire(limits, server.router, &server.pages);
+    fuzz::Wire wire(limits, &server.router, &server.pages);
     const std::string received = wire.run(bytes);
     if (is_readable(bytes)) EXPECT(fuzz::read_answers(received, {}, false, whole));
     if (!whole.empty() && whole.back().closes) EXPECT(wire.was_closed_by_session());
   }
   {
-    fuzz::Wire wire(limits, server.router, &server.pages);
+    fuzz::Wire wire(limits, &server.router, &server.pages);
     wire.read_max = or_all(data[1]);
     wire.room = or_all(data[2]);
     const std::string received = wire.run(bytes);
@@ -164,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   {
-    fuzz::Wire wire(limits, server.router, &server.pages);
+    fuzz::Wire wire(limits, &server.router, &server.pages);
     wire.room = or_all(data[2]);
     wire.open();
     const std::size_t step = data[1] == 0 ? bytes.size() + 1 : data[1];

@@ -25,7 +25,8 @@ Limits limits_without_time() {
   return limits;
 }
 
-Wire::Wire(const Limits& limits, Service& other, ErrorPage* error_page) : site_(loop(), other, limits), shared_(site_) {
+Wire::Wire(const Limits& limits, Service* other, ErrorPage* error_page)
+    : site_(loop(), other != nullptr ? *other : service, limits), shared_(site_) {
   site_.error_page = error_page;
 }
 

@@ -21,9 +21,8 @@ Limits limits_without_time();
 
 class Wire final : h1::Session::Host {
  public:
-  explicit Wire(const Limits& limits) : Wire(limits, service, nullptr) {}
-  // The same with another service in place of the scripted one, which is then idle.
-  Wire(const Limits& limits, Service& other, ErrorPage* error_page);
+  // With another service in place of the scripted one, if there is `other`.
+  explicit Wire(const Limits& limits, Service* other = nullptr, ErrorPage* error_page = nullptr);
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
   ~Wire();
