@@ -7,6 +7,8 @@
 #include "violet/app/test_client.h"
 #include "violet/data/rule/checked.h"
 #include "violet/event/wait.h"
+#include "violet/features/compress/compress.h"
+#include "violet/features/compress/decompress.h"
 #include "violet/features/files/files.h"
 #include "violet/features/websocket/websocket.h"
 #include "violet/web/content/json.h"

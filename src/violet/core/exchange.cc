@@ -70,6 +70,7 @@ void Exchange::reset() noexcept {
     body_slice_ = {};
     pending_.clear();
     trailers_ = nullptr;
+    if (BodyStage* const stage = std::exchange(stage_, nullptr); stage != nullptr) stage->dispose();
   }
   waiter_ = nullptr;
   sink_ = nullptr;
@@ -94,6 +95,7 @@ void Exchange::rewind() noexcept {
   has_body_ = is_answered_ = is_body_ended_ = is_body_started_ = is_pinned_ = wants_continue_ = is_task_used_ = false;
   refusal_detail_ = {};
   findings = nullptr;
+  cache_tag = {};
   match = {};
   request_.fields.reset(reinterpret_cast<http::Field*>(request_fields_), kRequestFields);
   response_.fields.reset(reinterpret_cast<http::Field*>(response_fields_), kResponseFields);
@@ -136,9 +138,17 @@ bool Exchange::is_waiting() const noexcept {
 }
 
 void Exchange::on_data(Slice data) {
+  if (stage_ != nullptr) [[unlikely]] {
+    stage_->on_data(std::move(data));
+  } else {
+    take_data(std::move(data));
+  }
+}
+
+void Exchange::take_data(Slice data) {
   body_bytes_ += data.size();
   if (body_mode_ == BodyMode::Discard) {
-    stream_->credit(data.size());
+    credit(data.size());
     return;
   }
   if (body_bytes_ > body_limit_) {
@@ -156,7 +166,7 @@ void Exchange::on_data(Slice data) {
       } else {
         gather(data.text());
       }
-      stream_->credit(size);
+      credit(size);
       break;
     }
     case BodyMode::Sink: guard([&] { sink_->on_body_data(*this, std::move(data)); }); break;
@@ -165,12 +175,18 @@ void Exchange::on_data(Slice data) {
 }
 
 void Exchange::on_end(const http::Fields* trailers) {
+  if (stage_ != nullptr) [[unlikely]] {
+    stage_->on_end(trailers);
+  } else {
+    take_end(trailers);
+  }
+}
+
+void Exchange::take_end(const http::Fields* trailers) {
   is_body_ended_ = true;
   if (trailers != nullptr && !trailers->is_empty()) {
     auto* copy = arena_.make<http::Fields>(arena_);
-    for (const http::Field& field : *trailers) {
-      copy->push(http::Field{.name = arena_.copy(field.name), .value = arena_.copy(field.value), .id = field.id});
-    }
+    copy->push_copies(*trailers);
     trailers_ = copy;
   }
   if (waiter_ != nullptr || sink_ != nullptr) finish_body();
@@ -228,7 +244,7 @@ void Exchange::collect(BodyWaiter& waiter) {
       gather(slice.text());
     }
   }
-  if (size > 0) stream_->credit(size);
+  credit(size);
   finish_body();
 }
 
@@ -266,11 +282,30 @@ void Exchange::discard() {
   sink_ = nullptr;
   const std::size_t size = pending_.size();
   pending_.clear();
-  if (size > 0 && stream_ != nullptr) stream_->credit(size);
+  credit(size);
 }
 
 void Exchange::credit(std::size_t n) {
-  if (stream_ != nullptr && n > 0) stream_->credit(n);
+  if (n == 0) return;
+  if (stage_ != nullptr) [[unlikely]] {
+    stage_->on_credit(n);
+  } else {
+    credit_wire(n);
+  }
+}
+
+void Exchange::credit_wire(std::size_t n) {
+  if (stream_ != nullptr) stream_->credit(n);
+}
+
+void Exchange::set_body_stage(BodyStage& stage) {
+  VIOLET_ASSERT(body_mode_ == BodyMode::Undecided && stage_ == nullptr);
+  stage_ = &stage;
+  body_bytes_ = 0;
+  Chain pending = std::move(pending_);
+  const bool has_ended = std::exchange(is_body_ended_, false);
+  while (!pending.is_empty()) stage.on_data(pending.pop_front());
+  if (has_ended) stage.on_end(std::exchange(trailers_, nullptr));
 }
 
 // Tells whoever waits for the end, once it is there.

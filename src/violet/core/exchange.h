@@ -60,6 +60,23 @@ class BodySink {
   ~BodySink() = default;
 };
 
+// Stands between the wire and whoever reads the body, and makes other bytes of it; see Exchange::set_body_stage().
+// Lives in the exchange's arena.
+class BodyStage {
+ public:
+  // From the wire. Every slice is owed exchange.credit_wire(size); what is made of them goes to exchange.take_data()
+  // and take_end(), or to fail_body().
+  virtual void on_data(Slice data) = 0;
+  virtual void on_end(const http::Fields* trailers) = 0;
+  // n bytes given to take_data() have been used. Gives nothing from inside this call.
+  virtual void on_credit(std::size_t n) = 0;
+  // The exchange ends.
+  virtual void dispose() noexcept = 0;
+
+ protected:
+  ~BodyStage() = default;
+};
+
 // Called once when the exchange ends before its answer was complete, or after it; unlink it to be left alone.
 class CancelHook : public ListNode<CancelHook> {
  public:
@@ -134,6 +151,13 @@ class Exchange final : public Receiver {
   void fail_body(Error why) noexcept;
   // Gives back what a sink has used; reading goes on.
   void credit(std::size_t n);
+  // For middleware that decodes: from now on the body goes through `stage`, what has come of it already as well.
+  // REQUIRES: nobody has asked for the body, and there is no stage yet.
+  void set_body_stage(BodyStage& stage);
+  void take_data(Slice data);
+  void take_end(const http::Fields* trailers);
+  void credit_wire(std::size_t n);
+  // Counts what readers get: the bytes that a stage has made.
   [[nodiscard]] std::uint64_t body_limit() const noexcept { return body_limit_; }
   void set_body_limit(std::uint64_t bytes) noexcept { body_limit_ = bytes; }
 
@@ -175,6 +199,9 @@ class Exchange final : public Receiver {
   RouteMatch match;
   // The values that a refusal is about, in the arena; for the ErrorPage.
   const data::Findings* findings = nullptr;
+  // Names the bytes of the answer, for what is made from them and may be kept (their encoded form): two answers to one
+  // target with one tag have the same bytes. Lives as long as the exchange; "": nothing may be kept.
+  std::string_view cache_tag;
   // A place for the one who serves: the router leaves the endpoint here while the body is collected.
   void* context = nullptr;
 
@@ -236,6 +263,7 @@ class Exchange final : public Receiver {
   const http::Fields* trailers_ = nullptr;
   BodyWaiter* waiter_ = nullptr;
   BodySink* sink_ = nullptr;
+  BodyStage* stage_ = nullptr;
   List<CancelHook, CancelHook> cancel_hooks_;
 
   Arena arena_;

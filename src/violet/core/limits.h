@@ -30,6 +30,7 @@ namespace violet {
   X(field_count_max, 100, "fields", 431, "field sections of many small lines")                                       \
   X(body_bytes_max, 1'048'576, "bytes", 413, "bodies that fill the memory; a route may set its own")                 \
   X(json_depth_max, 128, "levels", 400, "JSON nested so deep that reading it exhausts the stack")                    \
+  X(body_ratio_max, 100, "times", 413, "an encoded body that grows without end when it is decoded")                  \
   X(chunk_extension_bytes_max, 8'192, "bytes", 413, "chunk extensions, which nobody reads")                          \
   X(chunk_overhead_bytes_max, 16'384, "bytes", 413, "chunk framing beyond eight bytes for each byte of body")        \
   X(trailer_bytes_max, 8'192, "bytes", 431, "endless trailer sections")                                              \

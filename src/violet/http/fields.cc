@@ -65,6 +65,15 @@ Result<void> Fields::set(std::string_view text, std::string_view value) {
   return {};
 }
 
+void Fields::push_copies(const Fields& from) {
+  for (const Field& field : from) {
+    Field copy = field;
+    copy.name = arena_->copy(field.name);
+    copy.value = arena_->copy(field.value);
+    push(copy);
+  }
+}
+
 template <class Match>
 std::size_t Fields::remove_if(Match match) noexcept {
   Field* kept = std::remove_if(begin(), end(), match);

@@ -82,6 +82,8 @@ class Fields {
     return data_[count_++];
   }
   void pop_raw() noexcept { --count_; }
+  // Adds all lines of `from`, with their texts copied into the arena.
+  void push_copies(const Fields& from);
   void push(FieldId id, std::string_view value) { push(Field{.name = name(id), .value = value, .id = id}); }
 
   // Moves every text that lies in `raw` by `distance` bytes.
