@@ -45,7 +45,7 @@ class PieceSource final : public Source {
   int left_ = kPieces;
 };
 
-// What "/switch" becomes: sends back what comes.
+// What "/switch" becomes: sends back what comes, up to a '!'.
 class EchoTunnel final : public Receiver, public Source {
  public:
   Pull pull(Chain& out, std::size_t) override {
@@ -61,8 +61,11 @@ class EchoTunnel final : public Receiver, public Source {
   void on_head(http::Head&, bool) override {}
   void on_data(Slice data) override {
     const std::size_t size = data.size();
-    is_over_ = is_over_ || data.text().find('!') != std::string_view::npos;
-    waiting_.append(std::move(data).owned());
+    // Up to the first '!', however the bytes were cut.
+    const std::size_t mark = data.text().find('!');
+    if (!is_over_)
+      waiting_.append(Slice::of(std::string(data.text().substr(0, mark == std::string::npos ? size : mark + 1))));
+    is_over_ = is_over_ || mark != std::string::npos;
     if (stream_ == nullptr) return;
     stream_->credit(size);
     stream_->wake();

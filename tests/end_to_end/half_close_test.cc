@@ -30,7 +30,7 @@ class CountingTunnel final : public Receiver {
     watch_.source->end();
     watch_.source->wake();
   }
-  void on_close(Error) noexcept override { delete this; }
+  void on_close(Error) noexcept override {}
   void accept(Exchange& exchange) {
     exchange.response().status = 101;
     exchange.response().fields.push(http::FieldId::Upgrade, "count");
@@ -47,7 +47,7 @@ class Ends final : public Service, BodySink {
  public:
   void serve(Exchange& exchange) override {
     const std::string_view path = exchange.request().path;
-    if (path == "/tunnel") return (new CountingTunnel)->accept(exchange);
+    if (path == "/tunnel") return tunnel_.accept(exchange);
     if (path == "/fail") {
       exchange.reply(Body(SourcePtr(new PatternSource(5000, 1000, Pull::Failed))));
       return;
@@ -59,6 +59,7 @@ class Ends final : public Service, BodySink {
   std::atomic<int> error_count = 0;
 
  private:
+  CountingTunnel tunnel_;  // the one that is asked for
   void on_body_data(Exchange&, Slice) override {}
   void on_body_end(Exchange&) override {}
   void on_body_error(Exchange&, Error) noexcept override { ++error_count; }

@@ -259,9 +259,9 @@ TEST(H1Limit, AHandlerThatHasAnsweredAndUsesNothingOfItsBodyIsLetGo) {
     limits.receive_bytes_max = 1000;
     limits.body_unused_ms = 60;
     limits.linger_ms = 20;
-    Timed t(limits);
     Sink sink;
     sink.gives_credit = false;
+    Timed t(limits);
     t.wire.service.handler = [&](Exchange& exchange) {
       t.wire.service.hold(exchange);
       exchange.read(sink);
