@@ -6,6 +6,7 @@
 #include "violet/net/cpu.h"
 #include "violet/server/worker.h"
 
+#include <algorithm>
 #include <csignal>
 #include <optional>
 
@@ -115,6 +116,7 @@ Result<void> Server::start() {
   const std::lock_guard lock(workers_mutex_);  // a stop comes before all of this, or after it
   running_count_.store(loop_count_);
   is_ready_.store(true);
+  watch_certificates();
   for (const auto& worker : workers_) worker->start();
   return {};
 }
@@ -128,7 +130,11 @@ int Server::run() {
   SignalWatcher interrupt(control, SIGINT, [this, count = 0](int) mutable {
     stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
   });
-  SignalWatcher hangup(control, SIGHUP, [this](int) { reload_certificates(); });
+  std::optional<SignalWatcher> hangup;
+  const auto has_credentials = [](const Listening& listening) { return listening.entrance.credentials != nullptr; };
+  if (std::any_of(listening_.begin(), listening_.end(), has_credentials)) {
+    hangup.emplace(control, SIGHUP, [this](int) { reload_certificates(); });
+  }
   if (const Result<void> started = start(); !started) {
     control_ = nullptr;
     log(LogLevel::Error, "cannot start: " + message(started.error()));
@@ -149,18 +155,42 @@ void Server::stop(std::chrono::milliseconds deadline) {
 }
 
 bool Server::reload_certificates() {
+  for (Listening& listening : listening_) {
+    const std::lock_guard lock(reload_mutex_);
+    listening.reload_error.clear();  // whoever asks for it wants to read what is wrong
+  }
+  return reload(true);
+}
+
+bool Server::reload(bool logs_errors) {
+  const std::lock_guard lock(reload_mutex_);
   bool is_good = true;
-  for (const Listening& listening : listening_) {
+  for (Listening& listening : listening_) {
     if (listening.entrance.credentials == nullptr) continue;
     const std::string url = listening.endpoint.to_string();
-    if (const auto reloaded = listening.entrance.credentials->reload(); !reloaded) {
-      log(LogLevel::Error, url + " keeps its certificates, the new ones cannot be used: " + reloaded.error());
+    const auto reloaded = listening.entrance.credentials->reload();
+    if (!reloaded) {
       is_good = false;
+      // Other files in the same folder may change all the time.
+      if (!logs_errors || listening.reload_error == reloaded.error()) continue;
+      listening.reload_error = reloaded.error();
+      log(LogLevel::Error, url + " keeps its certificates, the new ones cannot be used: " + reloaded.error());
     } else if (*reloaded) {
+      listening.reload_error.clear();
       log(LogLevel::Info, url + " serves new certificates from now on");
     }
   }
   return is_good;
+}
+
+// The first loop does it for all.
+void Server::watch_certificates() {
+  std::vector<std::string> files;
+  for (const Listening& listening : listening_) {
+    if (listening.entrance.credentials == nullptr) continue;
+    for (std::string& file : listening.entrance.credentials->files()) files.push_back(std::move(file));
+  }
+  if (!files.empty()) workers_.front()->watch(files, [this](bool is_final) { return reload(is_final); });
 }
 
 void Server::on_worker_end() noexcept {

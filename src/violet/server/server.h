@@ -89,10 +89,13 @@ class Server {
     net::Endpoint endpoint;
     net::ListenOptions options;
     Entrance entrance;
+    std::string reload_error;  // that was logged last
   };
   Result<net::Endpoint> open(Listening& listening);
   Result<void> open_all();
   void make_workers();
+  void watch_certificates();
+  bool reload(bool logs_errors);
   void drop_workers();
   void on_worker_end() noexcept;
 
@@ -102,6 +105,7 @@ class Server {
   std::uint64_t connections_max_;
   std::vector<Listening> listening_;
   std::vector<net::Endpoint> endpoints_;
+  std::mutex reload_mutex_;           // one at a time, from whatever thread
   mutable std::mutex workers_mutex_;  // stop() comes from any thread
   std::vector<std::unique_ptr<class Worker>> workers_;
   std::unique_ptr<Counters> ended_counters_;

@@ -44,6 +44,13 @@ Result<net::Endpoint> Worker::listen(const net::Endpoint& endpoint, const net::L
   return ports_.back()->listener().endpoint();
 }
 
+void Worker::watch(const std::vector<std::string>& files, tls::FileWatch::OnChange on_change) {
+  watch_ = std::make_unique<tls::FileWatch>(loop_, files, std::move(on_change));
+  for (const std::string& folder : watch_->unwatched()) {
+    log(LogLevel::Warn, folder + " cannot be watched: new certificates there need a reload (SIGHUP)");
+  }
+}
+
 void Worker::start() {
   // Signals are for the thread that runs Server::run().
   sigset_t all;

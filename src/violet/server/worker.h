@@ -8,6 +8,7 @@
 #include "violet/net/listener.h"
 #include "violet/server/opening.h"
 #include "violet/server/server.h"
+#include "violet/tls/certificate/file_watch.h"
 
 #include <atomic>
 #include <chrono>
@@ -26,6 +27,9 @@ class Worker final : public h1::Session::Host, private Opening::Host {
   // REQUIRES: not started.
   Result<net::Endpoint> listen(const net::Endpoint& endpoint, const net::ListenOptions& options,
                                const Entrance& entrance, const Worker* first);
+
+  // Calls `on_change` when one of `files` may have changed. REQUIRES: not started.
+  void watch(const std::vector<std::string>& files, tls::FileWatch::OnChange on_change);
 
   void start();
   // Any thread: stop accepting, finish, end at the deadline. A later call with an earlier deadline counts.
@@ -78,6 +82,7 @@ class Worker final : public h1::Session::Host, private Opening::Host {
   h1::Shared h1_;
   std::unique_ptr<tls::Shared> tls_;  // once a listener speaks TLS
   std::vector<std::unique_ptr<Port>> ports_;
+  std::unique_ptr<tls::FileWatch> watch_;
   List<Opening, Opening> openings_;
   List<h1::Session, h1::Session> sessions_;
   TimerTo<&Worker::begin_drain> drain_timer_{*this};
