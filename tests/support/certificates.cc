@@ -98,7 +98,7 @@ std::string Authority::ocsp_response(const Pem& pem, long days, bool is_good) co
   const tls::X509Ptr certificate(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
   OCSP_CERTID* const id = OCSP_cert_to_id(EVP_sha1(), certificate.get(), certificate_);
   const tls::OcspBasicPtr basic(OCSP_BASICRESP_new());
-  ASN1_TIME* const from = X509_gmtime_adj(nullptr, -kDay);
+  ASN1_TIME* const from = X509_gmtime_adj(nullptr, -2 * kDay);
   ASN1_TIME* const until = X509_gmtime_adj(nullptr, days * kDay);
   ASN1_TIME* const revoked = is_good ? nullptr : X509_gmtime_adj(nullptr, -kDay);
   OCSP_basic_add1_status(basic.get(), id, is_good ? V_OCSP_CERTSTATUS_GOOD : V_OCSP_CERTSTATUS_REVOKED, 0, revoked,

@@ -20,9 +20,9 @@ STOP_SECONDS_MAX = 20
 
 
 class ServerProcess:
-    def __init__(self, command, until):
+    def __init__(self, command, until, environment=None):
         self.name = os.path.basename(command[0])
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
         self.printed = b""
         try:
             self.found = self._wait_for(until)

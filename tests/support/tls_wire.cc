@@ -73,6 +73,7 @@ void TlsEnd::on_refused(tls::Transport& secure, Error reason) noexcept {
   ++refused_count;
   why = reason;
   EXPECT_EQ(&secure, transport);
+  if (before_close) before_close();
   close();
 }
 

@@ -40,8 +40,9 @@ class TlsEnd final : public net::Transport::Owner, public tls::Transport::Handsh
   int peer_closed_count = 0;
   int broken_count = 0;
   Error why;
-  Error error;                 // of the transport, when it had one
-  std::function<void()> then;  // inside on_readable, after the read
+  Error error;                         // of the transport, when it had one
+  std::function<void()> then;          // inside on_readable, after the read
+  std::function<void()> before_close;  // of a refused handshake
 
   void on_readable() noexcept override;
   void on_writable() noexcept override;

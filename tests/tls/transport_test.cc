@@ -1,30 +1,346 @@
+// tls::Transport as a transport: bytes in any pieces, over wires that are slow or full, and how it ends.
+
 #include "violet/tls/transport.h"
 
 #include "tests/support/script.h"
 #include "tests/support/tls_wire.h"
+#include "violet/tls/error.h"
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
+#include <cerrno>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 namespace violet::test {
 namespace {
+
+constexpr std::size_t kSizes[] = {1, 15, 16, 4095, 4096, 4097, 16'383, 16'384, 16'385, 65'536, 65'537, 1'048'576};
 
 TEST(TlsTransport, ShakesHandsAndCarriesBytesBothWays) {
   TlsWire wire(usual_settings());
   ASSERT_TRUE(wire.shake());
   EXPECT_EQ(wire.server.transport->version(), "TLSv1.3");
   EXPECT_EQ(wire.server.transport->cipher(), "TLS_AES_128_GCM_SHA256");
-  EXPECT_EQ(wire.server.transport->protocol(), "http/1.1");
-  EXPECT_EQ(wire.client.transport->protocol(), "http/1.1");
   EXPECT_EQ(wire.server.transport->server_name(), "a.example");
   EXPECT_TRUE(wire.server.transport->is_secure());
+  EXPECT_FALSE(wire.server.transport->is_resumed());
   wire.client.send("ping");
   wire.run();
   wire.server.send("pong");
   wire.run();
   EXPECT_EQ(wire.server.received, "ping");
   EXPECT_EQ(wire.client.received, "pong");
+}
+
+// TL-D08: what TCP does to the pieces is nobody's business.
+TEST(TlsTransport, ShakesHandsInPiecesOfAnySize) {
+  for (const std::size_t piece : {1, 2, 3, 5, 7, 100, 1000}) {
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+      TlsWire wire(usual_settings());
+      SSL_set_max_proto_version(wire.client.transport->ssl(), version);
+      wire.run(piece);
+      ASSERT_EQ(wire.server.secure_count, 1) << piece;
+      wire.client.send("ping");
+      wire.run(piece);
+      wire.server.send(pattern(40'000));
+      wire.run(piece * 100);
+      EXPECT_EQ(wire.server.received, "ping") << piece;
+      EXPECT_EQ(wire.client.received, pattern(40'000)) << piece;
+    }
+  }
+}
+
+TEST(TlsTransport, CarriesEverySizeExactly) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  for (const std::size_t size : kSizes) {
+    wire.server.received.clear();
+    wire.client.received.clear();
+    wire.client.send(pattern(size));
+    wire.server.send(pattern(size, 7));
+    wire.run();
+    EXPECT_TRUE(wire.server.received == pattern(size)) << size;
+    EXPECT_TRUE(wire.client.received == pattern(size, 7)) << size;
+  }
+}
+
+TEST(TlsTransport, CarriesEverySizeThroughAWireThatTakesLittle) {
+  for (const std::size_t size : kSizes) {
+    for (const std::size_t room : {std::size_t{1000}, std::size_t{20'000}}) {
+      TlsWire wire(usual_settings());
+      ASSERT_TRUE(wire.shake());
+      wire.server.below->set_room(room);
+      wire.server.send(pattern(size));
+      for (int i = 0; i < 3000 && wire.client.received.size() < size; ++i) {
+        wire.run();
+        wire.server.below->add_room(room);
+      }
+      EXPECT_TRUE(wire.client.received == pattern(size)) << size << " by " << room;
+    }
+  }
+}
+
+TEST(TlsTransport, TakesNoMoreThanTheWireBelow) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.below->set_room(10'000);
+  const std::string bytes = pattern(300'000);
+  iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
+  const ssize_t first = wire.server.transport->write(&piece, 1);
+  EXPECT_GT(first, 8'000);
+  EXPECT_LE(first, 10'000) << "what is not below is not told as taken";
+  std::size_t taken = static_cast<std::size_t>(first);
+  const auto write_rest = [&] {
+    piece = {const_cast<char*>(bytes.data()) + taken, bytes.size() - taken};
+    return wire.server.transport->write(&piece, 1);
+  };
+  EXPECT_EQ(write_rest(), -EAGAIN);
+  wire.server.below->add_room(1'000);
+  const ssize_t second = write_rest();
+  EXPECT_GT(second, 800) << "progress is told in small steps, so that a slow client is not taken for a dead one";
+  EXPECT_LE(second, 1'000);
+  taken += static_cast<std::size_t>(second);
+  wire.server.below->add_room(10'000'000);
+  while (taken < bytes.size()) {
+    const ssize_t n = write_rest();
+    ASSERT_GT(n, 0);
+    taken += static_cast<std::size_t>(n);
+  }
+  wire.run();
+  EXPECT_TRUE(wire.client.received == bytes);
+}
+
+TEST(TlsTransport, JoinsPiecesAndWritesATurnAtOnce) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  const std::string bytes = pattern(60'000);
+  std::vector<iovec> pieces;
+  for (std::size_t at = 0; at < bytes.size(); at += 2'000) {
+    pieces.push_back({const_cast<char*>(bytes.data()) + at, 2'000});
+    pieces.push_back({nullptr, 0});
+  }
+  for (int i = 0; i < 2; ++i) {
+    const std::size_t writes = wire.server.below->write_count();
+    wire.client.received.clear();
+    EXPECT_EQ(wire.server.transport->write(pieces.data(), static_cast<int>(pieces.size())), 60'000);
+    EXPECT_EQ(wire.server.below->write_count() - writes, 1u);
+    const std::size_t sealed = wire.server.below->written().size();
+    // 22 bytes a record: four small ones at first, then full ones (RFC 8446 §5.2).
+    EXPECT_EQ(sealed, 60'000 + 22 * (i == 0 ? 4 + 3 : 4)) << i;
+    wire.run();
+    EXPECT_TRUE(wire.client.received == bytes);
+  }
+}
+
+TEST(TlsTransport, ReadsAllRecordsOfATurnInOneRead) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  for (int i = 0; i < 10; ++i) wire.client.send("record " + std::to_string(i) + "\n");
+  const std::size_t reads = wire.server.below->read_count();
+  wire.run();
+  EXPECT_EQ(wire.server.read_count, 1u);
+  EXPECT_EQ(wire.server.below->read_count() - reads, 1u) << "and asks below no second time";
+  EXPECT_EQ(wire.server.received.size(), 90u);
+}
+
+TEST(TlsTransport, HandsUpWhatDidNotFitWithoutNewBytes) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.read_bytes_max = 1'000;
+  wire.client.send(pattern(30'000));
+  wire.run();
+  EXPECT_TRUE(wire.server.received == pattern(30'000));
+}
+
+TEST(TlsTransport, HoldsBackWhileNobodyReads) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.read_bytes_max = 10;
+  wire.server.then = [&] { wire.server.set_reading(false); };
+  wire.client.send(pattern(20'000));
+  wire.run();
+  EXPECT_EQ(wire.server.received.size(), 10u);
+  EXPECT_FALSE(wire.server.below->wants_to_read());
+  wire.server.then = nullptr;
+  wire.server.read_bytes_max = 65'536;
+  wire.server.set_reading(true);
+  wire.run();
+  EXPECT_TRUE(wire.server.received == pattern(20'000));
+}
+
+TEST(TlsTransport, LooksWithoutTaking) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  char bytes[16];
+  EXPECT_EQ(wire.server.transport->peek(bytes, sizeof bytes), -EAGAIN);
+  std::string seen;
+  wire.server.set_reading(false);
+  wire.client.send("hello");
+  wire.run();
+  const ssize_t n = wire.server.transport->peek(bytes, sizeof bytes);
+  EXPECT_EQ(std::string(bytes, static_cast<std::size_t>(n)), "hello");
+  wire.server.set_reading(true);
+  wire.run();
+  EXPECT_EQ(wire.server.received, "hello");
+}
+
+TEST(TlsTransport, SendsRangesOfFiles) {
+  char name[] = "/tmp/violet_tls_XXXXXX";
+  const int file = ::mkstemp(name);
+  ::unlink(name);
+  const std::string bytes = pattern(200'000);
+  ASSERT_EQ(::write(file, bytes.data(), bytes.size()), 200'000);
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.below->set_room(50'000);
+  std::size_t at = 1'000;
+  while (at < bytes.size()) {
+    const ssize_t n = wire.server.transport->send_file(file, at, bytes.size() - at);
+    if (n == -EAGAIN) {
+      wire.server.below->add_room(50'000);
+      continue;
+    }
+    ASSERT_GT(n, 0);
+    at += static_cast<std::size_t>(n);
+  }
+  EXPECT_EQ(wire.server.transport->send_file(file, at, 1), 0) << "the file ends there";
+  EXPECT_EQ(wire.server.transport->send_file(-1, 0, 1), -EBADF);
+  wire.server.below->add_room(1'000'000);
+  wire.run();
+  EXPECT_TRUE(wire.client.received == bytes.substr(1'000));
+  ::close(file);
+}
+
+// --- how it ends
+
+// TL-D06 (RFC 8446 §6.1).
+TEST(TlsTransport, SaysGoodbyeBeforeItCloses) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.send("bye");
+  wire.server.close();
+  wire.run();
+  EXPECT_EQ(wire.client.received, "bye");
+  EXPECT_EQ(wire.client.end, 0) << "the end is an end, not a cut";
+  EXPECT_FALSE(wire.client.error);
+}
+
+TEST(TlsTransport, SaysGoodbyeOnceAndReadsOn) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.finish();
+  EXPECT_TRUE(wire.server.below->is_shut_down());
+  wire.run();
+  EXPECT_EQ(wire.client.end, 0);
+  wire.client.send("still here");
+  wire.run();
+  EXPECT_EQ(wire.server.received, "still here");
+  const std::size_t written = wire.server.below->written().size();
+  auto below = wire.server.below;
+  wire.server.close();
+  EXPECT_EQ(below->written().size(), written);
+}
+
+TEST(TlsTransport, EndsItsDirectionBehindWhatIsPending) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.below->set_room(0);
+  wire.server.finish();
+  wire.run();
+  EXPECT_FALSE(wire.server.below->is_shut_down()) << "close_notify has not left";
+  wire.server.below->add_room(1'000);
+  wire.run();
+  EXPECT_TRUE(wire.server.below->is_shut_down());
+  EXPECT_EQ(wire.client.end, 0);
+}
+
+TEST(TlsTransport, NoticesACut) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.client.send("half a mess");
+  wire.run();
+  wire.server.below->feed_end();
+  wire.settle();
+  EXPECT_EQ(wire.server.received, "half a mess");
+  EXPECT_EQ(wire.server.end, -ECONNRESET) << "no close_notify: what came may not be all";
+  EXPECT_TRUE(tls::is_truncation(wire.server.error)) << tls::reason(wire.server.error);
+}
+
+TEST(TlsTransport, ReadsTheEndBehindTheLastBytes) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.client.send("last words");
+  wire.client.close();
+  wire.run();
+  EXPECT_EQ(wire.server.received, "last words");
+  EXPECT_EQ(wire.server.end, 0);
+}
+
+TEST(TlsTransport, ResetsWithoutAGoodbye) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  auto below = wire.server.below;
+  static_cast<void>(below->take());
+  wire.server.drop();
+  EXPECT_TRUE(below->is_closed());
+  EXPECT_EQ(below->written(), "");
+}
+
+TEST(TlsTransport, RefusesRecordsThatWereTouched) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.client.send("hello");
+  std::string record = wire.client.below->take();
+  record.back() ^= 1;
+  wire.server.below->feed(record);
+  wire.settle();
+  EXPECT_EQ(wire.server.received, "");
+  EXPECT_EQ(wire.server.end, -EPROTO);
+  EXPECT_EQ(tls::reason(wire.server.error), "decryption failed or bad record mac");
+  EXPECT_NE(wire.server.below->written(), "") << "an alert leaves";
+  EXPECT_EQ(wire.server.transport->write(nullptr, 0), -EPROTO);
+}
+
+TEST(TlsTransport, TellsThatTheWireBroke) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.below->break_off();
+  wire.settle();
+  EXPECT_EQ(wire.server.broken_count, 1);
+  const iovec piece{const_cast<char*>("x"), 1};
+  EXPECT_EQ(wire.server.transport->write(&piece, 1), -ECONNRESET);
+}
+
+TEST(TlsTransport, MayBeClosedInsideItsEvents) {
+  {
+    TlsWire wire(usual_settings());
+    ASSERT_TRUE(wire.shake());
+    wire.server.then = [&] { wire.server.close(); };
+    wire.client.send("close yourself");
+    wire.run();
+    EXPECT_EQ(wire.server.transport, nullptr);
+    EXPECT_EQ(wire.client.end, 0);
+  }
+  TlsWire wire(usual_settings());
+  wire.client.below->break_off();  // inside the handshake: the end closes it as it hears
+  wire.settle();
+  EXPECT_EQ(wire.client.refused_count, 1);
+  EXPECT_EQ(wire.client.transport, nullptr);
+}
+
+TEST(TlsTransport, IsNotDisturbedByErrorsThatOthersLeave) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  SSL_CTX_use_certificate_file(nullptr, "/nonexistent", SSL_FILETYPE_PEM);  // leaves errors on this thread
+  wire.client.send(pattern(50'000));
+  wire.run(100);
+  EXPECT_TRUE(wire.server.received == pattern(50'000));
+  wire.client.close();
+  wire.run();
+  EXPECT_EQ(wire.server.end, 0);
 }
 
 }  // namespace
