@@ -13,28 +13,29 @@
 
 namespace {
 
-// The listeners that violet has no wire for yet, or that have no certificate here: left out, and said so.
-void leave_out(const arena::Options& options) {
+void leave_out(std::string_view flag, const std::string& place, const std::string& why) {
+  std::fprintf(stderr, "arena: %s %s is left out: %s\n", std::string(flag).c_str(), place.c_str(), why.c_str());
+}
+
+// Listens with the pair in `folder`, which may be replaced while it serves; without one it is left out.
+void listen_secure(violet::App& app, std::string_view flag, const std::string& place, const std::string& folder,
+                   std::string_view protocol) {
+  if (place.empty()) return;
+  const std::string certificate = folder + "/server.crt";
+  const std::string key = folder + "/server.key";
   std::error_code ignored;
-  const bool has_certificate = std::filesystem::exists(options.certs + "/server.crt", ignored) &&
-                               std::filesystem::exists(options.certs + "/server.key", ignored);
-  const struct {
-    std::string_view flag;
-    const std::string& place;
-    bool is_secure;
-    std::string_view what;
-  } missing[] = {
-      {"--h1-tls", options.h1_tls, true, "TLS"},
-      {"--h2c", options.h2c, false, "HTTP/2"},
-      {"--h2", options.h2, true, "HTTP/2 over TLS"},
-      {"--h3", options.h3, true, "HTTP/3"},
-  };
-  for (const auto& [flag, place, is_secure, what] : missing) {
-    if (place.empty()) continue;
-    std::string why = "violet has no " + std::string(what) + " yet";
-    if (is_secure && !has_certificate) why = "no server.crt and server.key in " + options.certs;
-    std::fprintf(stderr, "arena: %s %s is left out: %s\n", std::string(flag).c_str(), place.c_str(), why.c_str());
+  if (!std::filesystem::exists(certificate, ignored) || !std::filesystem::exists(key, ignored)) {
+    leave_out(flag, place, "no server.crt and server.key in " + folder);
+    return;
   }
+  app.listen("https://" + place, {.certificate = certificate, .key = key, .protocols = {std::string(protocol)}});
+}
+
+// What violet has no wire for yet.
+void leave_out_missing(const arena::Options& options) {
+  if (!options.h2c.empty()) leave_out("--h2c", options.h2c, "violet has no HTTP/2 yet");
+  if (!options.h2.empty()) leave_out("--h2", options.h2, "violet has no HTTP/2 over TLS yet");
+  if (!options.h3.empty()) leave_out("--h3", options.h3, "violet has no HTTP/3 yet");
 }
 
 }  // namespace
@@ -54,7 +55,9 @@ int main(int argc, char** argv) {
   arena::add_routes(app);
   app.loops(options.loops);
   if (!options.h1.empty()) app.listen("http://" + options.h1);
-  leave_out(options);
+  listen_secure(app, "--h1-tls", options.h1_tls, options.certs, "http/1.1");
+  listen_secure(app, "--tls-check", options.tls_check, options.tls_check_certs, "http/1.1");
+  leave_out_missing(options);
   if (!app.start()) {
     for (const std::string& error : app.errors()) std::fprintf(stderr, "arena: %s\n", error.c_str());
     return 1;

@@ -14,10 +14,12 @@ constexpr const char* kUsage =
     "  --h2c HOST:PORT      HTTP/2 without TLS, prior knowledge (0.0.0.0:8082)\n"
     "  --h2 HOST:PORT       HTTP/2 over TLS (0.0.0.0:8443)\n"
     "  --h3 HOST:PORT       HTTP/3 (0.0.0.0:8443)\n"
+    "  --tls-check HOST:PORT  HTTP/1.1 over TLS with certificates that are replaced (0.0.0.0:9000)\n"
     "                       each of them takes off; what cannot be had is left out with a notice\n"
     "  --loops N            event loops (one for each processor of the affinity mask)\n"
     "  --data DIR           files and data sets (/data)\n"
     "  --certs DIR          server.crt and server.key (/certs)\n"
+    "  --tls-check-certs DIR  the same for --tls-check (/certs-tls)\n"
     "  --help               this text\n";
 
 int wrong(std::string_view what, std::string_view argument) {
@@ -58,9 +60,12 @@ constexpr Flag kFlags[] = {
     {"--h2c", [](std::string_view value, Options& options) { return read_place(value, options.h2c); }},
     {"--h2", [](std::string_view value, Options& options) { return read_place(value, options.h2); }},
     {"--h3", [](std::string_view value, Options& options) { return read_place(value, options.h3); }},
+    {"--tls-check", [](std::string_view value, Options& options) { return read_place(value, options.tls_check); }},
     {"--loops", [](std::string_view value, Options& options) { return read_count(value, options.loops); }},
     {"--data", [](std::string_view value, Options& options) { return read_folder(value, options.data); }},
     {"--certs", [](std::string_view value, Options& options) { return read_folder(value, options.certs); }},
+    {"--tls-check-certs",
+     [](std::string_view value, Options& options) { return read_folder(value, options.tls_check_certs); }},
 };
 
 const Flag* find(std::string_view name) {

@@ -13,9 +13,11 @@ struct Options {
   std::string h2c = "0.0.0.0:8082";
   std::string h2 = "0.0.0.0:8443";
   std::string h3 = "0.0.0.0:8443";
+  std::string tls_check = "0.0.0.0:9000";
   int loops = 0;  // 0: from the affinity mask and the cgroup
   std::string data = "/data";
   std::string certs = "/certs";
+  std::string tls_check_certs = "/certs-tls";
 };
 
 // Status to exit with at once: 0 after --help, 2 for a wrong command line, which has been explained; -1: go on.

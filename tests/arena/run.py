@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """run.py ARENA ARENA_CHECK ARGS...: starts the benchmark entry on a free port and checks it.
 
-Passes when arena starts within seconds without data, certificates or a database, when every check passes, and when
-SIGTERM ends it with status 0.
+Passes when arena starts within seconds without data, certificates or a database, when every check passes with and
+without certificates, and when SIGTERM ends it with status 0.
 """
 
 import pathlib
@@ -12,29 +12,45 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests/support"), str(ROOT / "tools")]
 
+from arena import certificates  # noqa: E402
 from server_process import ServerProcess, check_command_line  # noqa: E402
 
-LISTENING = re.compile(rb"^listening http://127\.0\.0\.1:(\d+)$", re.MULTILINE)
+LISTENING = rb"^listening http://127\.0\.0\.1:(\d+)\n"
+LISTENING_TLS = rb"listening https://127\.0\.0\.1:(\d+)\n"
 # Wrong flags are refused before anything is opened.
 COMMAND_LINES = ((["--help"], 0), (["--port", "1"], 2), (["--loops"], 2), (["--loops", "0"], 2), (["--h1", "x"], 2))
+
+
+def check_arena(flags, listening, listeners, check, arguments):
+    """Status 0 when the listeners that it names pass their checks and it ends well."""
+    with ServerProcess(flags, re.compile(listening, re.MULTILINE)) as server:
+        places = [f"127.0.0.1:{int(port)}" for port in server.found.groups()]
+        named = [word for listener, place in zip(listeners, places, strict=True) for word in (listener, place)]
+        checked = subprocess.run([sys.executable, check, *named, *arguments], check=False).returncode
+        if server.has_ended:
+            sys.exit(f"arena ended by itself, status {server.wait()}")
+        status = server.stop()
+        if status != 0:
+            print(f"arena ended with status {status}")
+        return checked or status
 
 
 def main():
     arena, check, *arguments = sys.argv[1:]
     check_command_line(arena, COMMAND_LINES, sys.exit)
-    with tempfile.TemporaryDirectory() as empty:
-        command = [arena, "--h1", "127.0.0.1:0", "--loops", "2", "--certs", empty]
-        with ServerProcess(command, LISTENING) as server:
-            place = f"127.0.0.1:{int(server.found[1])}"
-            checked = subprocess.run([sys.executable, check, place, *arguments], check=False).returncode
-            if server.has_ended:
-                sys.exit(f"arena ended by itself, status {server.wait()}")
-            status = server.stop()
-            if status != 0:
-                print(f"arena ended with status {status}")
-            return checked or status
+    common = [arena, "--h1", "127.0.0.1:0", "--loops", "2"]
+    with tempfile.TemporaryDirectory() as certs, tempfile.TemporaryDirectory() as swapped:
+        status = check_arena([*common, "--certs", certs, "--tls-check-certs", swapped], LISTENING, ["--h1"], check, arguments)
+        certificates.make(certs)
+        certificates.make(swapped)
+        flags = ["--certs", certs, "--tls-check-certs", swapped]
+        command = [*common, "--h1-tls", "127.0.0.1:0", "--tls-check", "127.0.0.1:0", *flags]
+        listeners = ["--h1", "--h1-tls", "--tls-check"]
+        arguments = [*flags, "--only", "h1_tls,tls_check", *arguments]
+        return status or check_arena(command, LISTENING + 2 * LISTENING_TLS, listeners, check, arguments)
 
 
 if __name__ == "__main__":

@@ -10,14 +10,15 @@ class Check:
     title: str  # what is right when it passes
     fault: str  # see stand_in.py
     run: typing.Callable  # async (entry, random) -> what was seen, or None
+    listener: str = "h1"  # which one it asks: h1, h1_tls, tls_check
 
 
 CHECKS = []
 
 
-def check(name, title, fault):
+def check(name, title, fault, listener="h1"):
     def register(run):
-        CHECKS.append(Check(name, title, fault, run))
+        CHECKS.append(Check(name, title, fault, run, listener))
         return run
 
     return register

@@ -1,8 +1,13 @@
 """A small entry in this process, right unless it is given a fault: proves that every check passes and can fail."""
 
 import asyncio
+import pathlib
 import re
+import ssl
+import tempfile
 import urllib.parse
+
+from . import certificates
 
 FAULTS = {
     "sum": "adds one too many",
@@ -42,6 +47,14 @@ FAULTS = {
     "upload_constant": "always answers 17",
     "upload_limit": "takes 100,000 bytes at most",
     "upload_believes_length": "answers /upload before it has read",
+    "other_certificate": "serves a certificate of its own",
+    "no_tls13": "speaks TLS 1.2 only",
+    "no_tls12": "speaks TLS 1.3 only",
+    "takes_h2": "agrees on h2",
+    "takes_tls10": "speaks TLS 1.0",
+    "takes_null": "takes ciphers that encrypt nothing",
+    "no_close_notify": "cuts its connections",
+    "ignores_new_pair": "serves the certificate that it was started with",
 }
 
 FRAMING = {"content-length": "Content-Length", "transfer-encoding": "Transfer-Encoding", "connection": "Connection"}
@@ -60,8 +73,11 @@ class Request:
 
 
 class StandIn:
-    def __init__(self, fault=None):
+    """With a folder of certificates it speaks TLS."""
+
+    def __init__(self, fault=None, certs=None):
         self.fault = fault
+        self.certs = certs
         self.cache = {}
         self.writers = set()
         self.latest_delay = ""
@@ -70,14 +86,60 @@ class StandIn:
         self.is_dead = False
 
     async def __aenter__(self):
-        self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0, limit=1 << 17, backlog=1024)
+        self.tls = self.make_tls() if self.certs else None
+        self.watching = asyncio.ensure_future(self.watch()) if self.certs else None
+        self.server = await asyncio.start_server(
+            self.serve, "127.0.0.1", 0, limit=1 << 17, backlog=1024, ssl=self.tls
+        )
         self.port = self.server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_):
+        if self.watching:
+            self.watching.cancel()
         self.server.close()
         self.close_all()
         await self.server.wait_closed()
+
+    # --- TLS
+
+    def make_tls(self):
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.minimum_version = ssl.TLSVersion.TLSv1_2
+        tls.set_alpn_protocols(["h2"] if self.fault == "takes_h2" else ["http/1.1"])
+        if self.fault == "no_tls13":
+            tls.maximum_version = ssl.TLSVersion.TLSv1_2
+        if self.fault == "no_tls12":
+            tls.minimum_version = ssl.TLSVersion.TLSv1_3
+        if self.fault == "takes_tls10":
+            tls.minimum_version = ssl.TLSVersion.TLSv1
+            tls.set_ciphers("ALL:@SECLEVEL=0")
+        if self.fault == "takes_null":
+            tls.set_ciphers("NULL:@SECLEVEL=0")
+        self.load(tls)
+        return tls
+
+    def load(self, tls):
+        with tempfile.TemporaryDirectory() as other:
+            folder = pathlib.Path(self.certs)
+            if self.fault == "other_certificate":
+                certificates.make(other)
+                folder = pathlib.Path(other)
+            tls.load_cert_chain(folder / "server.crt", folder / "server.key")
+
+    async def watch(self):
+        """New handshakes of one context use what was loaded last."""
+        certificate = pathlib.Path(self.certs) / "server.crt"
+        loaded = certificate.read_bytes()
+        while self.fault != "ignores_new_pair":
+            await asyncio.sleep(0.02)
+            if certificate.read_bytes() == loaded:
+                continue
+            try:
+                self.load(self.tls)
+                loaded = certificate.read_bytes()
+            except ssl.SSLError:
+                pass  # the key is not there yet
 
     def close_all(self):
         for writer in list(self.writers):
@@ -98,6 +160,10 @@ class StandIn:
                 self.close_all()
         finally:
             self.writers.discard(writer)
+            if self.fault == "no_close_notify":
+                await writer.drain()
+                await asyncio.sleep(0.05)
+                writer.transport.abort()
             writer.close()
 
     async def serve_connection(self, reader, writer):

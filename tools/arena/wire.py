@@ -1,6 +1,7 @@
 """A small strict HTTP/1.1 client on asyncio: it sends exactly the bytes it is given and believes no answer unseen."""
 
 import asyncio
+import copy
 import re
 import socket
 import time
@@ -155,6 +156,8 @@ class Wire:
 class Entry:
     """The entry that is checked: where it listens, and how patient we are."""
 
+    tls = None  # an ssl.SSLContext: speaks TLS by it
+
     def __init__(self, host, port, timeout=10.0, split_pause=0.2, batch=384):
         self.host = host
         self.port = port
@@ -163,12 +166,17 @@ class Entry:
         self.batch = batch
 
     def with_timeout(self, timeout):
-        return Entry(self.host, self.port, timeout, self.split_pause, self.batch)
+        other = copy.copy(self)
+        other.timeout = timeout
+        return other
 
-    async def connect(self):
+    async def connect(self, tls=None, server_name="localhost"):
+        """`tls` instead of the entry's own context; a `server_name` of None sends none."""
+        tls = tls or self.tls
+        named = {"ssl": tls, "server_hostname": server_name or ""} if tls else {}
         try:
             reader, writer = await asyncio.wait_for(
-                asyncio.open_connection(self.host, self.port, limit=HEAD_BYTES_MAX), self.timeout
+                asyncio.open_connection(self.host, self.port, limit=HEAD_BYTES_MAX, **named), self.timeout
             )
         except (OSError, TimeoutError) as error:
             raise Failure(f"no connection: {error or type(error).__name__}") from None
