@@ -22,7 +22,7 @@ help: ## this table
 setup: ## installs what is missing to build and test (apt; root or sudo)
 	@tools/setup.sh
 
-run: setup ## builds release and starts the showcase on http://127.0.0.1:8080
+run: setup ## builds release and starts the showcase on http://127.0.0.1:8080 and https://127.0.0.1:8443
 	@$(call build,release)
 	@tools/run.sh build/release/showcase $(ARGS)
 

@@ -9,11 +9,10 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: showcase [flags]\n"
-    "  --port N       listens on http://127.0.0.1:N (8080); 0 takes a "
-    "free "
-    "one\n"
+    "  --port N       listens on http://127.0.0.1:N alone; 0 takes a "
+    "free one\n"
     "  --listen URL   listens there instead: http://[::]:8080, "
-    "http://*:8080, unix:/run/showcase.sock; may be repeated\n"
+    "https://localhost:8443, unix:/run/showcase.sock; may be repeated\n"
     "  --loops N      event loops (one for each usable processor)\n"
     "  --help         this text\n";
 
@@ -57,7 +56,7 @@ int parse(int argc, char** argv, Options& options) {
     }
   }
   if (options.urls.empty())
-    options.urls.emplace_back("http://127.0.0.1:8080");
+    options.urls = {"http://127.0.0.1:8080", "https://127.0.0.1:8443"};
   return -1;
 }
 

@@ -66,6 +66,20 @@ Generator<std::string> stream(Query<Lines> lines) {
 }
 // [end]
 
+// [connection]
+std::string connection(Request request) {
+  std::string text(name(request.version()));
+  if (const Security* security = request.security()) {
+    text += " over " + std::string(security->version) + " with " +
+            std::string(security->cipher);
+    if (security->is_resumed) text += ", resumed";
+  } else {
+    text += " without TLS";
+  }
+  return text + ", from " + request.peer().to_string() + "\n";
+}
+// [end]
+
 // [upload]
 struct Pace {
   unsigned pause_ms = 0;
@@ -121,6 +135,10 @@ void add_features(App& app) {
 
   // [query]
   app.get("/search", search);
+  // [end]
+
+  // [connection]
+  app.get("/connection", connection);
   // [end]
 
   // [echo]
@@ -204,6 +222,7 @@ std::span<const Shown> shown() noexcept {
       {"GET", "/sum/1.5/2", "two of them"},
       {"GET", "/search?q=tea&limit=5",
        "a query read into a struct with defaults"},
+      {"GET", "/connection", "the protocol you speak, and TLS if so"},
       {"POST", "/echo", "what was sent; curl -d tea …"},
       {"GET", "/slow?ms=1000",
        "a handler that waits, and stops when its client leaves"},

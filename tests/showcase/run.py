@@ -8,12 +8,16 @@ SIGINT lets an open request finish and ends the program with status 0.
 
 import http.client
 import json
+import os
 import pathlib
 import re
 import signal
 import socket
+import ssl
 import sys
+import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
@@ -195,6 +199,20 @@ def check_end(client, server):
     expect("status at the end", server.wait(), 0)
 
 
+def check_tls(program):
+    """Without a certificate one is made, and each request is told by what protocol it came."""
+    with tempfile.TemporaryDirectory() as state:
+        environment = {**os.environ, "XDG_STATE_HOME": state}
+        with ServerProcess([program, "--listen", "https://127.0.0.1:0", "--loops", "1"], TABLE_END, environment) as server:
+            port = int(re.search(rb"https://127\.0\.0\.1:(\d+)/", server.printed)[1])
+            trusted = ssl.create_default_context(cafile=f"{state}/violet/localhost.pem")
+            with urllib.request.urlopen(f"https://localhost:{port}/connection", context=trusted, timeout=10) as answer:
+                text = answer.read().decode()
+            if "HTTP/1.1 over TLSv1.3" not in text:
+                fail(f"/connection says {text!r}")
+            expect("status at the end", server.stop(), 0)
+
+
 def main():
     program = sys.argv[1]
     check_command_line(program, COMMAND_LINES, fail)
@@ -207,7 +225,8 @@ def main():
         for check in (check_page, check_answers, check_upload, check_stream, check_leaving, check_counters):
             check(client)
         check_end(client, server)
-        return 0
+    check_tls(program)
+    return 0
 
 
 if __name__ == "__main__":
