@@ -5,7 +5,9 @@
 //   curl --cacert c.pem --cert me.pem --key me.key https://localhost:8443/me
 #include <violet/violet.h>
 
+#include <cstdio>
 #include <string>
+#include <vector>
 
 using namespace violet;
 
@@ -41,5 +43,10 @@ int main(int argc, char** argv) {
   App app;
   app.get("/", hello);
   app.get("/me", me);
+  app.post("/echo", [](Text text) { return text; });
+  app.on_listen([](const std::vector<std::string>& urls) {
+    std::printf("%s\n", urls.front().c_str());
+    std::fflush(stdout);
+  });
   return app.listen("https://127.0.0.1:" + std::string(argc > 1 ? argv[1] : "8443"), options).run();
 }

@@ -35,15 +35,31 @@
 #include "violet/base/address.h"
 #include "violet/base/error.h"
 #include "violet/core/body.h"
-#include "violet/core/security.h"
 #include "violet/http/head.h"
+#include "violet/memory/ref.h"
 #include "violet/memory/slice.h"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace violet {
 
 class Receiver;
+
+// What TLS has established about a connection; the same object for all its requests.
+struct Security final : Counted<Security> {
+  std::string_view version;  // "TLSv1.3"; lives for ever, like the next
+  std::string_view cipher;   // "TLS_AES_128_GCM_SHA256"
+  std::string server_name;   // that the client asked for (SNI), "" when none
+  bool is_resumed = false;   // by a ticket of an earlier connection
+
+  // The client's certificate, where it has shown one; it is verified, otherwise there would be no connection.
+  bool has_client_certificate = false;
+  std::string client_subject;             // RFC 4514: "CN=client,O=Example"
+  std::vector<std::string> client_names;  // subject alternative names: "DNS:a.example", "URI:…", "IP:…", "email:…"
+};
 
 // What a stream's connection is; the same object for all its streams.
 struct Connection {
