@@ -222,7 +222,9 @@ void Worker::log_not_opened(const Opening& opening, Error why) noexcept {
                                            : tls::reason(why);
   if (not_opened_unlogged_ > 0) text += " (and " + std::to_string(not_opened_unlogged_) + " others before it)";
   not_opened_unlogged_ = 0;
-  log(LogLevel::Info, text);
+  // Whoever only looks whether the port is open is not worth a line.
+  const bool has_left = why.kind() == ErrorKind::Closed || tls::is_truncation(why);
+  log(has_left ? LogLevel::Debug : LogLevel::Info, text);
 }
 
 // All loops share one count; each asks before each connection, so they can pass the limit by one each at most.
