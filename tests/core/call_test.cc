@@ -1,6 +1,6 @@
 // Call, over a stream that is driven by hand.
 
-#include "violet/core/call.h"
+#include "violet/core/call/call.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "violet/core/call.h"
+#include "violet/core/call/call.h"
 
 #include "violet/base/ascii.h"
 #include "violet/http/target.h"
