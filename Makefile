@@ -14,7 +14,7 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets soak fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers soak fuzz install clean
 
 help: ## this table
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,13 @@ bench: setup ## builds and runs the benchmarks
 budgets: setup ## what a request of each shape costs, held against bench/budgets.toml; ARGS=--write
 	@$(call build,bench,budgets)
 	@bench/budgets.py --build build/bench $(ARGS)
+
+peers: setup ## installs other servers, measures violet beside them, draws; ARGS=--quick
+	@tools/setup.sh bench peers
+	@if command -v npm >/dev/null && ! command -v bun >/dev/null; then \
+	  npm install --silent --no-save --no-audit --no-fund --prefix build/peers bun || echo "notice: no bun from npm"; fi
+	@$(call build,bench)
+	@tools/peers.py run --build build/bench --out build/peers $(ARGS)
 
 soak: setup ## mixed load on the benchmark entry for MINUTES=10, and what it leaves behind
 	@tools/setup.sh bench

@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh [build|bench]...: installs what is missing to build and test violet (the default), or to measure it, on
-# Debian 12, as root or through sudo. Says nothing and changes nothing when everything is there.
+# setup.sh [build|bench|peers]...: installs what is missing to build and test violet (the default), to measure it, or to
+# compare it with other servers, on Debian 12, as root or through sudo. Says nothing and changes nothing when everything is there.
 set -eu
 
 build_packages="
@@ -12,6 +12,7 @@ build_packages="
   python3-websockets curl openssl brotli zstd
   valgrind strace"
 bench_packages="wrk linux-perf"
+peers_packages="nginx-light h2o haproxy caddy python3-matplotlib"
 
 # Packages to be had from backports only. Without backports violet builds without what needs them.
 backports_packages=""
@@ -34,8 +35,9 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+# No service starts because its package was installed: RUNLEVEL=1 tells invoke-rc.d so.
 apt_get() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
+  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -q -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"
 }
 
 # mirror CODENAME: "URI|keyring" of the source that this machine has for Debian CODENAME itself.
@@ -97,7 +99,8 @@ for set in "${@:-build}"; do
   case $set in
     build) wanted="$wanted $build_packages" backports="$backports_packages" ;;
     bench) wanted="$wanted $bench_packages" ;;
-    *) echo "usage: setup.sh [build|bench]..." >&2; exit 2 ;;
+    peers) wanted="$wanted $peers_packages" ;;
+    *) echo "usage: setup.sh [build|bench|peers]..." >&2; exit 2 ;;
   esac
 done
 

@@ -63,7 +63,7 @@ TEST_F(LoadRun, ACountIsKeptExactly) {
 }
 
 TEST_F(LoadRun, PipelinedRequestsAreAllAnswered) {
-  const Result result = run_with({.connections = 2, .pipeline = 16, .count = 3200, .verifies = true}, "/hello");
+  const Result result = run_with({.connections = 2, .depth = 16, .count = 3200, .verifies = true}, "/hello");
   EXPECT_EQ(result.tally.answers, 3200u);
   EXPECT_EQ(result.tally.failure_count(), 0u);
 }
@@ -123,6 +123,29 @@ TEST_F(LoadRun, AServerThatDoesNotAnswerIsGivenUp) {
   const Result result = run_with({.connections = 2, .count = 2, .timeout = 0.2}, "/never");
   EXPECT_EQ(result.tally.answers, 0u);
   EXPECT_EQ(result.tally.timeouts, 2u);
+}
+
+TEST(LoadRunAlone, TlsIsHandshakesAndAnswers) {
+  App app;
+  app.loops(1).listen("https://127.0.0.1:0");
+  app.get("/hello", [] { return "hello"; });
+  ASSERT_TRUE(app.start());
+  Options options{.url = app.urls().front() + "/hello", .connections = 2, .per_connection = 10, .count = 100};
+  options.is_quiet = options.verifies = true;
+  for (const bool verifies_certificate : {false, true}) {
+    options.verifies_certificate = verifies_certificate;
+    const auto plan = make_plan(options);
+    ASSERT_TRUE(plan);
+    const Result result = run(options, *plan, 0);
+    // A certificate that nobody knows is good enough only for those who ask for that.
+    EXPECT_EQ(result.tally.answers, verifies_certificate ? 0u : 100u);
+    EXPECT_EQ(result.tally.handshake_errors, verifies_certificate ? 100u : 0u);
+    if (!verifies_certificate) {
+      EXPECT_GE(result.tally.handshakes, 10u);
+    }
+  }
+  app.stop(0);
+  app.wait();
 }
 
 TEST(LoadRunAlone, NobodyListening) {

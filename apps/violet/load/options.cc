@@ -11,10 +11,12 @@ namespace violet::load {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: violet load [options] http://HOST:PORT/PATH\n"
+    "usage: violet load [options] http[s]://HOST:PORT/PATH\n"
     "  -c N             connections (64)\n"
     "  -t N             threads, each with its share of the connections (1)\n"
-    "  -p N             requests in flight on a connection, pipelined (1)\n"
+    "  -p N, -m N       requests in flight on a connection: pipelined, or streams of --h2 (1)\n"
+    "  --h2             HTTP/2, over TLS or with prior knowledge\n"
+    "  -k               takes any certificate\n"
     "  -r N             requests until a connection is closed and made anew\n"
     "  -d SECONDS       how long (10); or\n"
     "  -n COUNT         how many requests\n"
@@ -84,7 +86,8 @@ using View = std::string_view;
 constexpr Option kOptions[] = {
     {"-c", [](View value, Options& options) { return read_number(value, 1, options.connections); }},
     {"-t", [](View value, Options& options) { return read_number(value, 1, options.threads); }},
-    {"-p", [](View value, Options& options) { return read_number(value, 1, options.pipeline); }},
+    {"-p", [](View value, Options& options) { return read_number(value, 1, options.depth); }},
+    {"-m", [](View value, Options& options) { return read_number(value, 1, options.depth); }},
     {"-r", [](View value, Options& options) { return read_number(value, std::uint64_t{1}, options.per_connection); }},
     {"-d", [](View value, Options& options) { return read_number(value, 0.001, options.seconds); }},
     {"-n", [](View value, Options& options) { return read_number(value, std::uint64_t{1}, options.count); }},
@@ -120,6 +123,14 @@ std::optional<int> read_flag(View name, Options& options) {
     options.verifies = true;
     return -1;
   }
+  if (name == "--h2") {
+    options.protocol = Protocol::Http2;
+    return -1;
+  }
+  if (name == "-k") {
+    options.verifies_certificate = false;
+    return -1;
+  }
   if (name == "-q") {
     options.is_quiet = true;
     return -1;
@@ -131,6 +142,7 @@ int check(const Options& options) {
   if (options.url.empty()) return wrong("what is missing", "a URL");
   if (options.threads > options.connections)
     return wrong("more threads than connections", std::to_string(options.threads));
+  if (options.protocol == Protocol::Http2 && !options.raw.empty()) return wrong("HTTP/2 has no raw requests", "--raw");
   if (options.rate > 0 && options.count > 0) return wrong("with --rate give -d, not", "-n");
   return -1;
 }

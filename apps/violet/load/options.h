@@ -11,6 +11,8 @@
 
 namespace violet::load {
 
+enum class Protocol : std::uint8_t { Http1, Http2 };
+
 struct Options {
   std::string url;
   std::string method;  // "": GET, or POST where there is a body
@@ -21,7 +23,9 @@ struct Options {
 
   int connections = 64;
   int threads = 1;
-  int pipeline = 1;                  // requests in flight on a connection
+  Protocol protocol = Protocol::Http1;
+  bool verifies_certificate = true;
+  int depth = 1;                     // requests in flight on a connection: pipelined, or streams
   std::uint64_t per_connection = 0;  // requests until it is closed and made anew; 0: no end
   double rate = 0;                   // requests a second of all connections; 0: as many as are answered
   double seconds = 10;

@@ -19,6 +19,7 @@ using Failure = std::unexpected<std::string>;
 constexpr std::uint32_t kWeightMax = 100'000;
 
 struct Url {
+  std::string scheme;
   std::string host;
   std::string port;
   std::string authority;
@@ -26,16 +27,18 @@ struct Url {
 };
 
 std::optional<Url> parse_url(std::string_view text) {
-  constexpr std::string_view kScheme = "http://";
-  if (!text.starts_with(kScheme)) return std::nullopt;
-  text.remove_prefix(kScheme.size());
-  const std::size_t slash = std::min(text.find_first_of("/?"), text.size());
+  const std::size_t scheme_end = text.find("://");
+  if (scheme_end == std::string_view::npos) return std::nullopt;
   Url url;
+  url.scheme = text.substr(0, scheme_end);
+  if (url.scheme != "http" && url.scheme != "https") return std::nullopt;
+  text.remove_prefix(scheme_end + 3);
+  const std::size_t slash = std::min(text.find_first_of("/?"), text.size());
   url.authority = text.substr(0, slash);
   url.target = slash == text.size() ? "/" : std::string(text.substr(slash));
   if (url.target.front() == '?') url.target.insert(0, "/");
   std::string_view host = url.authority;
-  url.port = "80";
+  url.port = url.scheme == "https" ? "443" : "80";
   const std::size_t colon = host.rfind(':');
   if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
     url.port = host.substr(colon + 1);
@@ -67,6 +70,11 @@ std::optional<std::string> read_file(const std::string& path) {
 Request make_request(const Options& options, const Url& url, std::string_view method, std::string_view target,
                      std::string_view body) {
   Request request;
+  request.method_text = method;
+  request.target = target;
+  request.scheme = url.scheme;
+  request.authority = url.authority;
+  request.body = body;
   std::string& text = request.bytes;
   text.append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
   const auto is_set = [&](std::string_view name) {
@@ -74,7 +82,14 @@ Request make_request(const Options& options, const Url& url, std::string_view me
                        [&](const auto& header) { return ascii::equal_folded(header.first, name); });
   };
   if (!is_set("Host")) text.append("Host: ").append(url.authority).append("\r\n");
-  for (const auto& [name, value] : options.headers) text.append(name).append(": ").append(value).append("\r\n");
+  for (const auto& [name, value] : options.headers) {
+    text.append(name).append(": ").append(value).append("\r\n");
+    if (ascii::equal_folded(name, "Host")) {
+      request.authority = value;
+    } else {
+      request.fields.emplace_back(name, value);
+    }
+  }
   const bool has_framing = is_set("Content-Length") || is_set("Transfer-Encoding");
   const bool expects_body = method == "POST" || method == "PUT" || method == "PATCH";
   if (!has_framing && (!body.empty() || expects_body)) {
@@ -90,6 +105,7 @@ Request make_raw(std::string bytes) {
   Request request;
   request.method = http::find_method(std::string_view(bytes).substr(0, bytes.find(' ')));
   request.bytes = std::move(bytes);
+  request.is_raw = true;
   return request;
 }
 
@@ -159,10 +175,10 @@ std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& weights) {
 
 std::expected<Plan, std::string> make_plan(const Options& options) {
   const auto url = parse_url(options.url);
-  if (!url) return Failure(options.url + " is not http://HOST[:PORT]/PATH");
+  if (!url) return Failure(options.url + " is not http[s]://HOST[:PORT]/PATH");
   const auto address = resolve(*url);
   if (!address) return Failure("no address for " + url->host);
-  Plan plan{.address = *address, .requests = {}, .order = {}};
+  Plan plan{.address = *address, .host = url->host, .is_secure = url->scheme == "https", .requests = {}, .order = {}};
   std::vector<std::uint32_t> weights;
   if (!options.mix.empty()) {
     auto lines = read_mix(options, *url);
@@ -183,6 +199,9 @@ std::expected<Plan, std::string> make_plan(const Options& options) {
     plan.requests.push_back(make_request(options, *url, method, url->target, options.body));
     weights.push_back(1);
   }
+  const bool has_raw =
+      std::any_of(plan.requests.begin(), plan.requests.end(), [](const auto& one) { return one.is_raw; });
+  if (has_raw && options.protocol == Protocol::Http2) return Failure("HTTP/2 has no raw requests");
   plan.order = spread(weights);
   return plan;
 }

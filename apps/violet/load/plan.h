@@ -10,17 +10,28 @@
 #include <cstdint>
 #include <expected>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace violet::load {
 
 struct Request {
-  std::string bytes;  // head and body
+  std::string bytes;  // head and body as HTTP/1.1 sends them
   http::Method method = http::Method::Get;
+  bool is_raw = false;
+  // Of those that are not raw, for wires that frame them.
+  std::string method_text;
+  std::string target;
+  std::string scheme;
+  std::string authority;
+  std::vector<std::pair<std::string, std::string>> fields;
+  std::string body;
 };
 
 struct Plan {
   Address address;
+  std::string host;  // for the certificate
+  bool is_secure = false;
   std::vector<Request> requests;
   std::vector<std::uint32_t> order;  // indices of requests, each as often as its weight says, well mixed
 

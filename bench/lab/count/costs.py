@@ -29,12 +29,12 @@ def build_of(build):
     return {"compiler": f"{version[1]} {version[2]}" if version else "unknown", "flags": flags}
 
 
-def measure(build, names=None, with_profile=False):
-    """{"build", "shapes", "idle", "sizes"}; with `names` only those shapes."""
+def measure(build, names=None, with_profile=False, arena=None):
+    """{"build", "shapes", "idle", "sizes"}; with `names` only those shapes. `arena`: another entry than the build's."""
     wanted = [shape for shape in shapes.SHAPES if names is None or shape.name in names]
     if names is not None and len(wanted) != len(names):
         raise LabError(f"the shapes are {', '.join(shape.name for shape in shapes.SHAPES)}")
-    subject = Subject(pathlib.Path(build, "arena"))
+    subject = Subject(arena or pathlib.Path(build, "arena"))
     titled = lambda title: lambda shape, rows: print_profile(f"{shape.name}: {title}", rows)  # noqa: E731
     profiles = (titled("instructions"), titled("bytes copied")) if with_profile else (None, None)
     return {

@@ -22,6 +22,17 @@ std::uint64_t part_of(std::uint64_t whole, int i, int n) {
   return whole / all + (at < whole % all ? 1 : 0);
 }
 
+// A context with these settings reads no file that can be missing.
+Ref<tls::ClientContext> make_tls_context(const Options& options, const Plan& plan) {
+  if (!plan.is_secure) return {};
+  tls::ClientSettings settings;
+  settings.protocols = {options.protocol == Protocol::Http2 ? "h2" : "http/1.1"};
+  settings.verifies = options.verifies_certificate;
+  auto context = tls::ClientContext::make(settings);
+  VIOLET_CHECK(context.has_value());
+  return *std::move(context);
+}
+
 Workers make_workers(const Options& options, const Plan& plan) {
   Workers workers;
   for (int i = 0; i < options.threads; ++i) {
@@ -32,7 +43,7 @@ Workers make_workers(const Options& options, const Plan& plan) {
     if (options.count != 0 && share.count == 0) continue;
     share.first_request =
         static_cast<std::uint64_t>(i) * plan.order.size() / static_cast<std::uint64_t>(options.threads);
-    workers.push_back(std::make_unique<Worker>(options, plan, share));
+    workers.push_back(std::make_unique<Worker>(options, plan, share, make_tls_context(options, plan)));
   }
   return workers;
 }

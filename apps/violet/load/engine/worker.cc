@@ -11,12 +11,15 @@ std::uint64_t ms_of(double seconds) { return static_cast<std::uint64_t>(seconds 
 
 }  // namespace
 
-Worker::Worker(const Options& options, const Plan& plan, const Share& share)
+Worker::Worker(const Options& options, const Plan& plan, const Share& share, Ref<tls::ClientContext> tls_context)
     : options_(options),
       plan_(plan),
       share_(share),
-      h1_(loop_, client_limits(), buffers_),
+      wires_(loop_, client_limits(), options.protocol),
+      tls_(loop_),
+      tls_context_(std::move(tls_context)),
       expected_(plan.requests.size()) {
+  for (const Request& request : plan.requests) prepared_.push_back(std::make_unique<Prepared>(request));
   for (auto& body : expected_) {
     if (options.has_expected) body = std::make_unique<std::string>(options.expected);
   }
@@ -27,7 +30,7 @@ Worker::~Worker() { join(); }
 
 Limits Worker::client_limits() const {
   Limits limits;
-  limits.pipeline_max = static_cast<std::uint64_t>(options_.pipeline);
+  limits.pipeline_max = static_cast<std::uint64_t>(options_.depth);
   limits.field_bytes_max = 1 << 20;
   limits.field_count_max = 10'000;
   return limits;
@@ -65,7 +68,7 @@ void Worker::run_open_loop() {
   std::size_t first = 0;
   while (loop_.step(0)) {
     // Not always the same connection first.
-    for (std::size_t i = 0; i < connections_.size() && !is_over_ && due_ns(taken_) <= now_ns(); ++i) {
+    for (std::size_t i = 0; i < connections_.size() && has_request(now_ns()); ++i) {
       connections_[(first + i) % connections_.size()]->fill();
     }
     first = (first + 1) % connections_.size();
@@ -76,13 +79,15 @@ std::uint64_t Worker::due_ns(std::uint64_t n) const noexcept {
   return start_ns_ + static_cast<std::uint64_t>(static_cast<double>(n) * 1e9 / share_.rate);
 }
 
-bool Worker::take_request(std::uint64_t now_ns, std::uint32_t& index, std::uint64_t& since_ns) noexcept {
+bool Worker::has_request(std::uint64_t now_ns) const noexcept {
   if (is_over_ || (share_.count != 0 && is_measuring() && counted_ >= share_.count)) return false;
+  return share_.rate <= 0 || due_ns(taken_) <= now_ns;
+}
+
+std::uint32_t Worker::take_request(std::uint64_t now_ns, std::uint64_t& since_ns) noexcept {
   since_ns = share_.rate > 0 ? due_ns(taken_) : now_ns;
-  if (since_ns > now_ns) return false;
-  index = plan_.at(share_.first_request + taken_++);
   ++counted_;
-  return true;
+  return plan_.at(share_.first_request + taken_++);
 }
 
 // --- answers

@@ -8,13 +8,15 @@
 // from when it was due. A server that stalls is so charged for everybody that it kept waiting.
 
 #include "load/engine/connection.h"
+#include "load/engine/wire.h"
 #include "load/options.h"
 #include "load/plan.h"
 #include "load/result/tally.h"
 #include <violet/event/loop.h>
 #include <violet/event/timer.h>
-#include <violet/h1/client/session.h>
-#include <violet/net/io/buffers.h>
+#include <violet/memory/ref.h>
+#include <violet/tls/client_context.h>
+#include <violet/tls/transport.h>
 
 #include <atomic>
 #include <cstdint>
@@ -34,7 +36,8 @@ class Worker {
     std::uint64_t count = 0;
     std::uint64_t first_request = 0;  // where in the plan's order it begins
   };
-  Worker(const Options& options, const Plan& plan, const Share& share);
+  // `tls_context`: for a plan that is secure, this worker's alone.
+  Worker(const Options& options, const Plan& plan, const Share& share, Ref<tls::ClientContext> tls_context);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -48,8 +51,11 @@ class Worker {
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_.load(std::memory_order_relaxed); }
 
   // --- for its connections
-  // The next request to send and the time from which its latency counts; false when there is none now.
-  bool take_request(std::uint64_t now_ns, std::uint32_t& index, std::uint64_t& since_ns) noexcept;
+  // There is a request to send now; it is due, where requests have their times.
+  [[nodiscard]] bool has_request(std::uint64_t now_ns) const noexcept;
+  // Its index, and the time from which its latency counts. REQUIRES: has_request(now_ns).
+  std::uint32_t take_request(std::uint64_t now_ns, std::uint64_t& since_ns) noexcept;
+  [[nodiscard]] const Prepared& prepared(std::uint32_t index) const noexcept { return *prepared_[index]; }
   // What every answer to that request has to hold; nullptr before the first one, or when nothing is checked.
   [[nodiscard]] const std::string* expected(std::uint32_t index) const noexcept;
   [[nodiscard]] bool learns(std::uint32_t index) const noexcept { return options_.verifies && !expected(index); }
@@ -61,7 +67,9 @@ class Worker {
   [[nodiscard]] bool is_over() const noexcept { return is_over_; }
   [[nodiscard]] const Options& options() const noexcept { return options_; }
   [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
-  [[nodiscard]] h1::client::Shared& h1() noexcept { return h1_; }
+  [[nodiscard]] WireShared& wires() noexcept { return wires_; }
+  [[nodiscard]] tls::Shared& tls() noexcept { return tls_; }
+  [[nodiscard]] tls::ClientContext& tls_context() noexcept { return *tls_context_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] Tally& counts() noexcept { return tally_; }
   static std::uint64_t now_ns() noexcept { return uv_hrtime(); }
@@ -80,8 +88,10 @@ class Worker {
   const Plan& plan_;
   Share share_;
   Loop loop_;
-  net::Buffers buffers_;
-  h1::client::Shared h1_;
+  WireShared wires_;
+  tls::Shared tls_;
+  Ref<tls::ClientContext> tls_context_;  // where the plan is secure
+  std::vector<std::unique_ptr<Prepared>> prepared_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<std::string>> expected_;
   Tally tally_;

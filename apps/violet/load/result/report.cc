@@ -26,11 +26,9 @@ constexpr struct {
 constexpr struct {
   const char* name;
   std::uint64_t Tally::* count;
-} kFailures[] = {{"connect", &Tally::connect_errors},
-                 {"broken", &Tally::broken},
-                 {"timeout", &Tally::timeouts},
-                 {"malformed", &Tally::malformed},
-                 {"wrong body", &Tally::wrong_bodies}};
+} kFailures[] = {{"connect", &Tally::connect_errors}, {"handshake", &Tally::handshake_errors},
+                 {"broken", &Tally::broken},          {"timeout", &Tally::timeouts},
+                 {"malformed", &Tally::malformed},    {"wrong body", &Tally::wrong_bodies}};
 
 double us(std::uint64_t ns) { return static_cast<double>(ns) / 1000; }
 
@@ -98,7 +96,9 @@ std::string use_as_json(const Result& result, const ProcessUse& use) {
 std::string describe(const Options& options) {
   std::string text = format("%d connection%s, %d thread%s", options.connections, options.connections == 1 ? "" : "s",
                             options.threads, options.threads == 1 ? "" : "s");
-  if (options.pipeline > 1) text += format(", %d pipelined", options.pipeline);
+  const bool is_h2 = options.protocol == Protocol::Http2;
+  if (is_h2) text += ", HTTP/2";
+  if (options.depth > 1) text += format(is_h2 ? ", %d streams each" : ", %d pipelined", options.depth);
   if (options.per_connection != 0) text += format(", %llu a connection", static_cast<Count>(options.per_connection));
   text += options.rate > 0 ? format(", open loop at %g a second", options.rate) : std::string(", closed loop");
   text += options.count != 0 ? format(", %llu requests", static_cast<Count>(options.count))
@@ -114,7 +114,8 @@ std::string summary(const Options& options, const Result& result) {
       format("answers      %llu in %.3f s  %.0f a second  %.2f MB/s\n", static_cast<Count>(tally.answers),
              result.seconds, result.rate(), static_cast<double>(tally.bytes) / 1e6 / std::max(result.seconds, 1e-9));
   text += latency_line(tally.latency) + status_line(tally) + failure_line(tally);
-  text += format("connections  %llu made while it was measured\n", static_cast<Count>(tally.connects));
+  text += format("connections  %llu made while it was measured, %llu TLS handshakes\n",
+                 static_cast<Count>(tally.connects), static_cast<Count>(tally.handshakes));
   if (result.server) text += server_line(result);
   text += format("load         CPU us an answer %.3f (user %.3f, system %.3f)\n",
                  result.per_answer(result.own.user_us + result.own.system_us), result.per_answer(result.own.user_us),
@@ -125,9 +126,11 @@ std::string summary(const Options& options, const Result& result) {
 std::string as_json(const Options& options, const Result& result) {
   const Tally& tally = result.tally;
   std::string text = "{\"url\": " + quoted(options.url) + ", \"load\": " + quoted(describe(options));
-  text += format(", \"seconds\": %.6f, \"answers\": %llu, \"rate\": %.3f, \"bytes\": %llu, \"connects\": %llu",
-                 result.seconds, static_cast<Count>(tally.answers), result.rate(), static_cast<Count>(tally.bytes),
-                 static_cast<Count>(tally.connects));
+  text += format(
+      ", \"seconds\": %.6f, \"answers\": %llu, \"rate\": %.3f, \"bytes\": %llu, \"connects\": %llu, \"handshakes\": "
+      "%llu",
+      result.seconds, static_cast<Count>(tally.answers), result.rate(), static_cast<Count>(tally.bytes),
+      static_cast<Count>(tally.connects), static_cast<Count>(tally.handshakes));
   text += format(", \"latency_us\": {\"mean\": %.3f, \"min\": %.3f", tally.latency.mean() / 1000,
                  us(tally.latency.least()));
   for (const auto& [name, share] : kQuantiles)

@@ -21,16 +21,18 @@ struct Tally {
   std::uint64_t status[6] = {};  // [2]: 2xx; [0]: none of the five
   std::uint64_t wrong_bodies = 0;
   std::uint64_t connect_errors = 0;
-  std::uint64_t broken = 0;  // connections that ended with requests unanswered
+  std::uint64_t handshake_errors = 0;  // of TLS
+  std::uint64_t broken = 0;            // connections that ended with requests unanswered
   std::uint64_t timeouts = 0;
   std::uint64_t malformed = 0;  // answers that are no HTTP
   std::uint64_t connects = 0;
+  std::uint64_t handshakes = 0;
   Histogram latency;
 
   void add(const Tally& other) noexcept;
   void clear() noexcept { *this = Tally(); }
   [[nodiscard]] std::uint64_t failure_count() const noexcept {
-    return wrong_bodies + connect_errors + broken + timeouts + malformed;
+    return wrong_bodies + connect_errors + handshake_errors + broken + timeouts + malformed;
   }
 };
 
@@ -42,10 +44,12 @@ inline void Tally::add(const Tally& other) noexcept {
   for (int i = 0; i < 6; ++i) status[i] += other.status[i];
   wrong_bodies += other.wrong_bodies;
   connect_errors += other.connect_errors;
+  handshake_errors += other.handshake_errors;
   broken += other.broken;
   timeouts += other.timeouts;
   malformed += other.malformed;
   connects += other.connects;
+  handshakes += other.handshakes;
   latency.add(other.latency);
 }
 
