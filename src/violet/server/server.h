@@ -89,7 +89,7 @@ class Server {
     net::Endpoint endpoint;
     net::ListenOptions options;
     Entrance entrance;
-    std::string reload_error;  // that was logged last
+    std::string reload_error = {};  // that was logged last
   };
   Result<net::Endpoint> open(Listening& listening);
   Result<void> open_all();
