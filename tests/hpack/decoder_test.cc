@@ -341,6 +341,23 @@ TEST(HpackDecoder, RecognisesABlockThatComesAgain) {
   EXPECT_EQ(decode(decoder, again).lines(), lines);
 }
 
+TEST(HpackDecoder, RecognisesSeveralBlocksInTurn) {
+  Decoder decoder;
+  ASSERT_EQ(decode(decoder, "\x41" + coded("www.example.com")).verdict, Verdict::Done);
+  std::size_t recognised = 0;
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 7; ++i) {
+      const std::string path = "/json/" + std::to_string(10 + i) + "?m=" + std::to_string(i);
+      const Decoded decoded = decode(decoder, "\x82\x04" + coded(path) + "\x86\xbe");
+      EXPECT_EQ(decoded.lines(),
+                (Lines{":authority: www.example.com", ":method: GET", ":path: " + path, ":scheme: http"}));
+      if (round >= 2) recognised += decoded.section.identity != 0;
+    }
+  }
+  // Two of them may have one place.
+  EXPECT_GE(recognised, 10u);
+}
+
 TEST(HpackDecoder, ForgetsABlockWhenTheTableChanges) {
   Decoder decoder;
   ASSERT_EQ(decode(decoder, indexed("x", "old")).verdict, Verdict::Done);

@@ -64,18 +64,6 @@ bool is_value(std::string_view text) noexcept {
   return is_good || ascii::all_are(text, ascii::kFieldValue);
 }
 
-// REQUIRES: kWord readable bytes behind it.
-std::uint64_t hash_of(std::string_view block) noexcept {
-  std::uint64_t hash = block.size() + 1;
-  for (std::size_t i = 0; i < block.size(); i += kWord) {
-    std::uint64_t word = detail::load_word<std::uint64_t>(block.data() + i);
-    if (block.size() - i < kWord) word &= ~std::uint64_t{0} >> (64 - 8 * (block.size() - i));
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
 struct Line {
   std::string_view name;
   std::string_view value;
@@ -138,7 +126,10 @@ class Decoder::Run {
   bool name_at(std::uint32_t index, Line& line);
   Text read_text();
   [[gnu::always_inline]] inline bool pay(Key key, std::size_t bytes) noexcept;
-  [[gnu::always_inline]] inline void put(const Line& line);
+  [[gnu::always_inline]] inline void put(Pseudo which, std::string_view value, bool is_sensitive);
+  [[gnu::always_inline]] inline void put(http::FieldId id, std::string_view name, std::string_view value,
+                                         bool is_sensitive);
+  void put(const Line& line);
   [[nodiscard]] std::string_view copy(std::string_view text) {
     char* const to = static_cast<char*>(arena_.allocate(text.size(), 1));
     put_text(to, text);
@@ -193,27 +184,34 @@ bool Decoder::Run::pay(Key key, std::size_t bytes) noexcept {
   return true;
 }
 
-void Decoder::Run::put(const Line& line) {
-  if (line.key.is_pseudo()) {
-    const Pseudo which = line.key.pseudo();
-    if (section_.has(which)) {
-      section_.flaws |= Section::kRepeatedPseudo;
-      return;
-    }
-    if (!section_.fields.is_empty()) section_.flaws |= Section::kLatePseudo;
-    section_.seen |= Section::bit(which);
-    if (line.is_sensitive) section_.sensitive |= Section::bit(which);
-    section_.pseudo[static_cast<std::size_t>(which)] = line.value;
+void Decoder::Run::put(Pseudo which, std::string_view value, bool is_sensitive) {
+  const std::uint8_t bit = Section::bit(which);
+  if ((section_.seen & bit) != 0) [[unlikely]] {
+    section_.flaws |= Section::kRepeatedPseudo;
     return;
   }
-  if ((line.flaws & Section::kUnknownPseudo) != 0) return;
-  const auto id = static_cast<std::size_t>(line.key.id());
-  section_.ids[id / 64] |= std::uint64_t{1} << id % 64;
+  if (!section_.fields.is_empty()) section_.flaws |= Section::kLatePseudo;
+  section_.seen |= bit;
+  if (is_sensitive) section_.sensitive |= bit;
+  section_.pseudo[static_cast<std::size_t>(which)] = value;
+}
+
+void Decoder::Run::put(http::FieldId id, std::string_view name, std::string_view value, bool is_sensitive) {
+  const auto number = static_cast<std::size_t>(id);
+  section_.ids[number / 64] |= std::uint64_t{1} << number % 64;
   http::Field& field = section_.fields.push_raw();
-  field.name = line.name;
-  field.value = line.value;
-  field.id = line.key.id();
-  field.is_sensitive = line.is_sensitive;
+  field.name = name;
+  field.value = value;
+  field.id = id;
+  field.is_sensitive = is_sensitive;
+}
+
+void Decoder::Run::put(const Line& line) {
+  if (line.key.is_pseudo()) {
+    put(line.key.pseudo(), line.value, line.is_sensitive);
+  } else if ((line.flaws & Section::kUnknownPseudo) == 0) {
+    put(line.key.id(), line.name, line.value, line.is_sensitive);
+  }
 }
 
 // RFC 7541 §6.1.
@@ -222,8 +220,11 @@ bool Decoder::Run::read_indexed() {
   if (!read_integer(p_, end_, 7, index) || index == 0) return false;
   if (index <= kStaticCount) {
     const StaticEntry& entry = kStaticTable.at[index];
-    if (pay(entry.key, Entry::kOverhead + entry.name.size() + entry.value.size())) {
-      put({.name = entry.name, .value = entry.value, .key = entry.key});
+    if (!pay(entry.key, Entry::kOverhead + entry.name.size() + entry.value.size())) return true;
+    if (entry.key.is_pseudo()) {
+      put(entry.key.pseudo(), entry.value, false);
+    } else {
+      put(entry.key.id(), entry.name, entry.value, false);
     }
     return true;
   }
@@ -232,13 +233,13 @@ bool Decoder::Run::read_indexed() {
   const Entry& entry = table_.at(age);
   section_.flaws |= entry.flaws;
   if (!pay(entry.key, entry.size())) return true;
-  Line line{.value = copy(table_.value(entry)), .key = entry.key, .flaws = entry.flaws};
-  if (entry.key.is_other()) {
-    line.name = copy(table_.name(entry));
-  } else if (!entry.key.is_pseudo()) {
-    line.name = http::name(entry.key.id());
+  if (entry.key.is_pseudo()) {
+    put(entry.key.pseudo(), copy(table_.value(entry)), false);
+  } else if (!entry.key.is_other()) {
+    put(entry.key.id(), http::name(entry.key.id()), copy(table_.value(entry)), false);
+  } else if ((entry.flaws & Section::kUnknownPseudo) == 0) {
+    put(http::FieldId::Other, copy(table_.name(entry)), copy(table_.value(entry)), false);
   }
-  put(line);
   return true;
 }
 
@@ -337,7 +338,7 @@ void Decoder::set_table_bytes_max(std::uint32_t bytes) noexcept {
   table_bytes_low_ = must_update_ ? std::min(table_bytes_low_, bytes) : bytes;
   must_update_ = true;
   // A block without an update, however well known, is broken now.
-  forget();
+  ++epoch_;
 }
 
 Verdict Decoder::decode_new(std::string_view block, const Budget& budget, Section& section) {
@@ -346,25 +347,12 @@ Verdict Decoder::decode_new(std::string_view block, const Budget& budget, Sectio
   const Verdict verdict = run.go();
   is_broken_ = verdict == Verdict::Broken;
   if (is_broken_ || !run.leaves_table()) {
-    forget();
+    ++epoch_;
   } else if (verdict == Verdict::Done) {
-    remember(block, budget.bytes_max - run.bytes_left(), section);
+    if (!memos_) memos_ = std::make_unique<Memos>();
+    memos_->note(block, budget.bytes_max - run.bytes_left(), epoch_, section);
   }
   return verdict;
-}
-
-void Decoder::forget() noexcept {
-  last_hash_ = 0;
-  if (memo_) memo_->forget();
-}
-
-void Decoder::remember(std::string_view block, std::uint64_t bytes, Section& section) {
-  const std::uint64_t hash = hash_of(block);
-  const bool comes_again = hash == last_hash_;
-  last_hash_ = hash;
-  if (!comes_again) return;
-  if (!memo_) memo_ = std::make_unique<Memo>();
-  memo_->learn(block, bytes, section);
 }
 
 }  // namespace violet::hpack

@@ -45,7 +45,7 @@ class Decoder {
 
   // REQUIRES: kScanPadding readable bytes behind `block`; a new section with empty fields.
   [[nodiscard]] Verdict decode(std::string_view block, const Budget& budget, Section& section) {
-    if (memo_ && memo_->recall(block, budget, section)) return Verdict::Done;
+    if (memos_ && memos_->recall(block, budget, epoch_, section)) return Verdict::Done;
     return decode_new(block, budget, section);
   }
 
@@ -54,13 +54,10 @@ class Decoder {
  private:
   class Run;
   [[nodiscard]] Verdict decode_new(std::string_view block, const Budget& budget, Section& section);
-  void remember(std::string_view block, std::uint64_t bytes, Section& section);
-  void forget() noexcept;
 
   DynamicTable table_;
-  std::unique_ptr<Memo> memo_;  // once a block has come twice
-  // Of the last block that left the table alone; 0 when there is none.
-  std::uint64_t last_hash_ = 0;
+  std::unique_ptr<Memos> memos_;  // once a block has left the table alone
+  std::uint64_t epoch_ = 0;       // another one after each change of the table, and of what is asked of blocks
   std::uint32_t table_bytes_max_ = kTableBytesDefault;
   // The smallest maximum since the last block, which the next one has to go down to when the table was larger.
   std::uint32_t table_bytes_low_ = kTableBytesDefault;

@@ -6,8 +6,8 @@
 
 namespace violet::hpack {
 
-bool Memo::recall(std::string_view block, const Budget& budget, Section& section) const {
-  if (!are_equal(block, {block_, block_bytes_}) || block_bytes_ == 0) return false;
+bool Memo::recall(std::string_view block, const Budget& budget, std::uint64_t epoch, Section& section) const {
+  if (epoch != epoch_ || !are_equal(block, {block_, block_bytes_}) || block_bytes_ == 0) return false;
   if (bytes_ > budget.bytes_max || line_count_ > budget.count_max) return false;
   char* const text = static_cast<char*>(section.fields.arena().allocate(text_bytes_, 1));
   for (std::size_t i = 0; i < text_bytes_; i += kCopyStep) std::memcpy(text + i, text_ + i, kCopyStep);
@@ -37,13 +37,13 @@ std::string_view Memo::keep(std::string_view text) noexcept {
   return {to, text.size()};
 }
 
-void Memo::learn(std::string_view block, std::uint64_t bytes, Section& section) noexcept {
-  forget();
-  if (block.empty() || block.size() > kBlockMax || section.flaws != 0 || section.fields.count() > kLinesMax) return;
+bool Memo::learn(std::string_view block, std::uint64_t bytes, std::uint64_t epoch, const Section& section) noexcept {
+  block_bytes_ = 0;
+  if (block.size() > kBlockMax || section.flaws != 0 || section.fields.count() > kLinesMax) return false;
   std::size_t text_bytes = 0;
   for (const std::string_view text : section.pseudo) text_bytes += text.size();
   for (const http::Field& field : section.fields) text_bytes += field.name.size() + field.value.size();
-  if (text_bytes >= kTextMax) return;
+  if (text_bytes >= kTextMax) return false;
   text_bytes_ = 0;
   for (std::size_t i = 0; i < kPseudoCount; ++i) pseudo_[i] = keep(section.pseudo[i]);
   http::Field* line = lines_;
@@ -64,9 +64,23 @@ void Memo::learn(std::string_view block, std::uint64_t bytes, Section& section) 
   sensitive_ = section.sensitive;
   ids_[0] = section.ids[0];
   ids_[1] = section.ids[1];
+  epoch_ = epoch;
+  return true;
+}
+
+void Memos::note(std::string_view block, std::uint64_t bytes, std::uint64_t epoch, Section& section) {
+  if (block.empty() || block.size() > Memo::kBlockMax) return;
+  const std::uint32_t hash = hash_of(block);
+  Place& place = places_[hash % kPlaces];
+  const bool comes_again = hash == place.last_hash;
+  place.last_hash = hash;
+  if (!comes_again) return;
+  if (place.memo == nullptr) place.memo = std::make_unique<Memo>();
+  if (!place.memo->learn(block, bytes, epoch, section)) return;
   // Never 0, also after 2^32 of them.
-  if (++identity_ == 0) ++identity_;
-  section.identity = identity_;
+  if (++last_identity_ == 0) ++last_identity_;
+  place.memo->set_identity(last_identity_);
+  section.identity = last_identity_;
 }
 
 }  // namespace violet::hpack
