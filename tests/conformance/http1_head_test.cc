@@ -332,7 +332,8 @@ TEST(Http1D29, KnowsTheVersionsOfHttp1) {
         "ICE/1.0",   "SIP/2.0",   "RTSP/1.0",   "HTTP\\1.1", "HTTP//1.1", "HTTP/2",    "HTTP/1.1HTTP/1.1"}) {
     refused(version, line("GET /t "s + version), {400, 505});
   }
-  refused("the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", {505, 400});
+  // The preface itself opens HTTP/2.
+  refused("nearly the preface of HTTP/2", "PRI / HTTP/2.0\r\n\r\nSM\r\n\r\n", {505, 400});
   refused("a TLS hello", string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 15));
 }
 
