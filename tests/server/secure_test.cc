@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -176,17 +178,27 @@ TEST(SecureServer, ShowsTheClientsCertificateToTheHandler) {
 
 // --- time
 
+// As many clients as TL-D09 wants, or as this process may have with their servers.
+std::size_t many() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 4096);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return std::min<std::size_t>(1000, limit.rlim_cur / 2 - 100);
+}
+
 // TL-D09.
 TEST(SecureServer, ClosesSlowHandshakesAndServesOthersMeanwhile) {
   LogLines lines;
   ServerOptions options{.loops = 1};
-  options.limits.handshake_ms = 400;
+  options.limits.handshake_ms = 1'000;
+  const std::size_t count = many();
   Secure secure(entrance(), options);
-  std::vector<Client> silent;
-  for (int i = 0; i < 200; ++i) silent.emplace_back(secure.endpoint);
-  Client dripping(secure.endpoint);
   const auto began = std::chrono::steady_clock::now();
-  ASSERT_TRUE(eventually([&] { return secure.server.connection_count() == 201; }));
+  std::vector<Client> silent;
+  for (std::size_t i = 0; i < count; ++i) silent.emplace_back(secure.endpoint);
+  Client dripping(secure.endpoint);
+  ASSERT_TRUE(eventually([&] { return secure.server.connection_count() == count + 1; }));
   TlsClient served(secure.endpoint);
   EXPECT_EQ(served.ask(kGet).status, 200);
   for (const char byte : std::string_view("\x16\x03\x01\x02\x00\x01", 6)) {
@@ -195,12 +207,12 @@ TEST(SecureServer, ClosesSlowHandshakesAndServesOthersMeanwhile) {
   }
   EXPECT_TRUE(dripping.is_closed_within(5'000));
   for (Client& client : silent) EXPECT_TRUE(client.is_closed_within(5'000));
-  EXPECT_GE(std::chrono::steady_clock::now() - began, 390ms);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 900ms);
   EXPECT_EQ(served.ask(kGet).status, 200);
   EXPECT_TRUE(eventually([&] { return secure.server.connection_count() == 1; }));
-  EXPECT_TRUE(eventually([&] { return secure.server.counters().timeouts == 201; }));
-  EXPECT_TRUE(lines.has("limit handshake_ms = 400"));
-  EXPECT_LE(lines.count(), 4u) << "201 connections are no 201 lines";
+  EXPECT_TRUE(eventually([&] { return secure.server.counters().timeouts == count + 1; }));
+  EXPECT_TRUE(lines.has("limit handshake_ms = 1000"));
+  EXPECT_LE(lines.count(), 10u) << "many connections are not as many lines";
 }
 
 TEST(SecureServer, DoesNotWaitForHandshakesWhenItStops) {

@@ -171,6 +171,24 @@ TEST(TlsTransport, HoldsBackWhileNobodyReads) {
   EXPECT_TRUE(wire.server.received == pattern(20'000));
 }
 
+TEST(TlsTransport, DoesNotSpinOverPartOfARecord) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  int event_count = 0;
+  wire.server.then = [&] {
+    ++event_count;
+    wire.server.set_reading(true);
+  };
+  wire.client.send("hello");
+  const std::string record = wire.client.below->take();
+  wire.server.below->feed(record.substr(0, 20));
+  for (int i = 0; i < 20; ++i) wire.loop.step();
+  EXPECT_LE(event_count, 2);
+  wire.server.below->feed(record.substr(20));
+  wire.settle();
+  EXPECT_EQ(wire.server.received, "hello");
+}
+
 TEST(TlsTransport, LooksWithoutTaking) {
   TlsWire wire(usual_settings());
   ASSERT_TRUE(wire.shake());

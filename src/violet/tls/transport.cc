@@ -297,7 +297,9 @@ void Transport::want(bool read, bool write) noexcept {
   wants_read_ = read;
   wants_write_ = write;
   update_interest();
-  if (read && is_open_ && (end_ != kOpen || SSL_has_pending(ssl_) == 1)) shared_.loop.defer(ready_);
+  // Part of a record is no reason: once OpenSSL has asked below in vain, below will tell.
+  const bool has_more = end_ != kOpen || (is_open_ && !is_blocked_ && SSL_has_pending(ssl_) == 1);
+  if (read && has_more) shared_.loop.defer(ready_);
 }
 
 void Transport::update_interest() noexcept { below_.want(wants_read_, wants_write_ || has_pending()); }
