@@ -82,6 +82,7 @@ Slice echo(Bytes body) { return Slice::borrowed({reinterpret_cast<const char*>(b
 
 void add_routes(Routes& routes) {
   routes.get("/baseline11", [](Query<Sum> sum) { return add(sum->a, sum->b); });
+  routes.get("/baseline2", [](Query<Sum> sum) { return add(sum->a, sum->b); });
   routes.post("/baseline11", add_body);
   routes.get("/pipeline", [] { return "ok"; });
   routes.get("/delay/{ms}", delay);

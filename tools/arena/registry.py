@@ -8,9 +8,9 @@ import typing
 class Check:
     name: str  # "profile.rule"
     title: str  # what is right when it passes
-    fault: str  # see stand_in.py
+    fault: str  # see stand_in.py and stand_in_h2.py
     run: typing.Callable  # async (entry, random) -> what was seen, or None
-    listener: str = "h1"  # which one it asks: h1, h1_tls, tls_check
+    listener: str = "h1"  # which one it asks: h1, h1_tls, tls_check, h2c, h2
 
 
 CHECKS = []

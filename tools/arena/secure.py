@@ -1,4 +1,4 @@
-"""h1-tls (json-tls, 8gbit, static-tls) and tls_check: posture and quality of TLS, echo over it, new certificates."""
+"""Every listener of TLS (json-tls, 8gbit, static-tls, baseline-h2, tls_check): posture and quality, echo, new certificates."""
 
 import asyncio
 import hashlib
@@ -43,16 +43,19 @@ async def shake(entry, tls, server_name="localhost"):
 
 
 async def served(entry, server_name="localhost"):
-    made = await shake(entry, context(), server_name)
+    made = await shake(entry, entry.tls, server_name)
     require(made, "no handshake")
     return hashlib.sha256(made.getpeercert(binary_form=True)).hexdigest()
 
 
-def both(name, title, fault):
-    """The same check of both TLS listeners."""
+HTTP1 = ("h1_tls", "tls_check")
+
+
+def each(name, title, fault, listeners=(*HTTP1, "h2")):
+    """The same check of several TLS listeners."""
 
     def register(run):
-        for listener in ("h1_tls", "tls_check"):
+        for listener in listeners:
             check(f"{listener}.{name}", title, fault, listener)(run)
         return run
 
@@ -62,26 +65,32 @@ def both(name, title, fault):
 # --- posture
 
 
-@both("certificate", "the leaf that is served is the mounted one, with and without a server name", "other_certificate")
+@each("certificate", "the leaf that is served is the mounted one, with and without a server name", "other_certificate")
 async def certificate(entry, random):
     for name in ("localhost", None):
         require(await served(entry, name) == fingerprint(entry.certs), f"another certificate (server name {name})")
 
 
-@both("version", "TLS 1.3 is agreed on, with one of its AEAD ciphers", "no_tls13")
+@each("version", "TLS 1.3 is agreed on, with one of its AEAD ciphers", "no_tls13")
 async def version(entry, random):
-    made = await shake(entry, context())
+    made = await shake(entry, entry.tls)
     require(made and made.version() == "TLSv1.3", f"version {made and made.version()}")
     require(made.cipher()[0] in CIPHERS, f"cipher {made.cipher()[0]}")
     return made.cipher()[0]
 
 
-@both("alpn", "of http/1.1 nothing else is made; h2 is not agreed on", "takes_h2")
+@each("alpn", "of http/1.1 nothing else is made; h2 is not agreed on", "takes_h2", HTTP1)
 async def alpn(entry, random):
     made = await shake(entry, context())
     require(made and made.selected_alpn_protocol() in (None, "http/1.1"), "another protocol than was offered")
     made = await shake(entry, context(("h2",)))
     require(made is None or made.selected_alpn_protocol() is None, "h2 on a listener of HTTP/1.1")
+
+
+@check("h2.alpn", "h2 is agreed on", "h2_not_agreed_on", "h2")
+async def alpn_h2(entry, random):
+    made = await shake(entry, entry.tls)
+    require(made and made.selected_alpn_protocol() == "h2", f"{made and made.selected_alpn_protocol()!r}")
 
 
 # --- quality
@@ -94,7 +103,7 @@ def weak_context(lowest, highest, ciphers):
     return weak
 
 
-@both("old_versions", "SSLv3, TLS 1.0 and 1.1 are refused", "takes_tls10")
+@each("old_versions", "SSLv3, TLS 1.0 and 1.1 are refused", "takes_tls10")
 async def old_versions(entry, random):
     tried = 0
     for old in OLD_VERSIONS:
@@ -108,7 +117,7 @@ async def old_versions(entry, random):
     return f"{tried} tried"
 
 
-@both("weak_ciphers", "TLS 1.2 without encryption, authentication or with broken ciphers is refused", "takes_null")
+@each("weak_ciphers", "TLS 1.2 without encryption, authentication or with broken ciphers is refused", "takes_null")
 async def weak_ciphers(entry, random):
     tried = 0
     for weak in WEAK_CIPHERS:
@@ -122,9 +131,9 @@ async def weak_ciphers(entry, random):
     return f"{tried} tried"
 
 
-@both("tls12", "TLS 1.2 is spoken, too", "no_tls12")
+@each("tls12", "TLS 1.2 is spoken, too", "no_tls12")
 async def tls12(entry, random):
-    tls = context()
+    tls = context(entry.protocols)
     tls.maximum_version = ssl.TLSVersion.TLSv1_2
     require(await shake(entry, tls), "no handshake")
 
@@ -150,13 +159,13 @@ def is_ended_well(host, port, timeout):
         return answer.endswith(b"55")
 
 
-@both("close_notify", "the end of a connection is announced by close_notify", "no_close_notify")
+@each("close_notify", "the end of a connection is announced by close_notify", "no_close_notify", HTTP1)
 async def close_notify(entry, random):
     ended_well = await asyncio.to_thread(is_ended_well, entry.host, entry.port, entry.timeout)
     require(ended_well, "the connection was cut, or its answer was wrong")
 
 
-@both("baseline", "GET /baseline11 over TLS, kept alive", "sum")
+@each("baseline", "GET /baseline11 over TLS, kept alive", "sum", HTTP1)
 async def baseline(entry, random):
     wire = await entry.connect()
     for _ in range(10):

@@ -157,6 +157,7 @@ class Entry:
     """The entry that is checked: where it listens, and how patient we are."""
 
     tls = None  # an ssl.SSLContext: speaks TLS by it
+    protocols = ("http/1.1",)  # offered by ALPN
 
     def __init__(self, host, port, timeout=10.0, split_pause=0.2, batch=384):
         self.host = host
