@@ -104,6 +104,7 @@ class Writing(unittest.TestCase):
         self.assertEqual(read(self.written(changed(*path, value=1800), GOOD)), 1800)
         self.assertEqual(read(self.written(changed(*path, value=2500), GOOD)), 2000)
         self.assertEqual(read(self.written(changed(*path, value=2500), GOOD, may_raise=True)), 2500)
+        self.assertEqual(read(self.written(changed(*path, value=2050), GOOD, may_raise=True)), 2000)
 
 
 SHAPE = Shape("known", "--h1", lambda port, is_secure: wires.Http1(port, is_secure, wires.get("/"), b"Hello, World!"))

@@ -87,7 +87,11 @@ def chosen(value, budget, rule, may_raise):
     if value is None:
         return budget
     new = rounded(value, rule)
-    return new if budget is None or new < budget or may_raise else budget
+    if budget is None or new < budget:
+        return new
+    # Only what is over its budget is raised: small steps within the tolerance must not add up.
+    is_over = judge_value("", value, budget, rule) is not None
+    return new if may_raise and is_over else budget
 
 
 def render(measured, budgets, may_raise):

@@ -37,10 +37,14 @@ SHAPES = (
     Shape("h1-chunked", **http1(post_chunked(SUM), b"75"), note="and a body in chunks"),
     Shape("h1-parameter", **http1(get("/delay/0"), b"0"), note="{ms} in the path, a coroutine"),
     Shape("h1-literal", depth=16, **http1(get("/pipeline"), b"ok"), note="a constant text, 16 in one write"),
+    Shape("h1-tls-get", **http1(get(SUM), b"55", "--h1-tls"), note="like h1-get, over TLS 1.3"),
 )
 
 # Of these a connection is held idle after one request; the name is that of the wire.
-IDLE = (Shape("h1", **http1(get(SUM), b"55")),)
+IDLE = (
+    Shape("h1", **http1(get(SUM), b"55")),
+    Shape("h1-tls", **http1(get(SUM), b"55", "--h1-tls")),
+)
 
 # What docs/performance.md has promised: a turn of the loop shared by eight connections. Name, must, aim.
 MARKS = (

@@ -4,10 +4,11 @@ import dataclasses
 import pathlib
 import subprocess
 import tempfile
+import time
 
 from ..process import LabError, Server, cores, free_port, owners
 
-LISTENERS = ("--h1", "--h1-tls", "--h2c", "--h2", "--h3")
+LISTENERS = ("--h1", "--h1-tls", "--h2c", "--h2", "--h3", "--tls-check")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,10 +42,14 @@ class MultiServer(Server):
 
     def __enter__(self):
         super().__enter__()
+        deadline = time.monotonic() + self.start_seconds
         for listener, port in self.ports.items():
-            if not owners(port) & set(self.tree()):
-                self.stop()
-                raise LabError(f"{self.name} does not open {listener}: {self.printed[-300:].decode(errors='replace')!r}")
+            # They open one after the other.
+            while not owners(port) & set(self.tree()):
+                if time.monotonic() > deadline or not self.is_running():
+                    self.stop()
+                    raise LabError(f"{self.name} does not open {listener}: {self.printed[-300:].decode(errors='replace')!r}")
+                time.sleep(0.02)
         return self
 
     def server_pid(self):
