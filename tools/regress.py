@@ -53,7 +53,11 @@ class Checkout:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="violet-regress-"))
 
     def __enter__(self):
-        call("git", "worktree", "add", "--detach", "--force", str(self.folder / "tree"), self.commit)
+        try:
+            call("git", "worktree", "add", "--detach", "--force", str(self.folder / "tree"), self.commit)
+        except LabError:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         return self.folder / "tree"
 
     def __exit__(self, *_):
