@@ -2,6 +2,7 @@
 
 #include "violet/base/ascii.h"
 #include "violet/http/fields.h"
+#include "violet/http/value/media_type.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -35,7 +36,8 @@ void FileReply::send(Exchange& exchange) {
     return;
   }
   const auto size = static_cast<std::size_t>(about.st_size);
-  if (!exchange.response().fields.set(http::FieldId::ContentType, content_type_)) {
+  const std::string_view type = content_type_.empty() ? http::media_type_of(path_) : std::string_view(content_type_);
+  if (!exchange.response().fields.set(http::FieldId::ContentType, type)) {
     exchange.refuse(Error(ErrorKind::Handler));
     return;
   }

@@ -2,7 +2,8 @@
 
 // FileReply: a file as the body, sent by the wire straight from the descriptor.
 //
-//   return FileReply("report.pdf", "application/pdf");
+//   return FileReply("report.pdf");                       // application/pdf, by the name
+//   return FileReply("export", "text/csv; charset=utf-8");
 //
 // The path is the program's own, never a client's: nothing here confines it to a folder. Opening is synchronous.
 
@@ -15,9 +16,10 @@ namespace violet {
 
 class FileReply {
  public:
-  explicit FileReply(std::string path, std::string content_type = "application/octet-stream")
+  // Without a type: the one that the name's ending stands for; see http/value/media_type.h.
+  explicit FileReply(std::string path, std::string content_type = {})
       : path_(std::move(path)), content_type_(std::move(content_type)) {}
-  // Takes an open descriptor over.
+  // Takes an open descriptor over; it has no name to guess by.
   explicit FileReply(int descriptor, std::string content_type = "application/octet-stream") noexcept
       : descriptor_(descriptor), content_type_(std::move(content_type)) {}
   FileReply(FileReply&& other) noexcept
