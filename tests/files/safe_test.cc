@@ -206,6 +206,15 @@ TEST_F(SafeServing, ARootThatIsNotThereIsAnErrorAtTheStart) {
   EXPECT_TRUE(asked.get("/static/a").text().contains("/a.txt cannot be served"));
 }
 
+TEST_F(SafeServing, ARuleWithAMalformedValueIsAnErrorAtTheStart) {
+  for (const char* value : {"no-cache\r\nX: y", "", " x", "a\nb"}) {
+    App other;
+    other.files("/static", tree.path(), {.cache_control = {{"*", value}}});
+    TestClient asked = other.test();
+    EXPECT_TRUE(asked.get("/static/a.txt").text().contains("that no field can have")) << value;
+  }
+}
+
 class RootWay : public testing::TestWithParam<Root::Way> {
  protected:
   [[nodiscard]] int error_of(const Root& root, std::string_view path) const {

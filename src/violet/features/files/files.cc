@@ -1,9 +1,9 @@
 #include "violet/features/files/files.h"
 
 #include "violet/features/files/disk/path.h"
+#include "violet/features/files/load/mount.h"
 #include "violet/features/files/serve/answer.h"
 #include "violet/features/files/serve/front.h"
-#include "violet/features/files/load/mount.h"
 
 #include <chrono>
 #include <dirent.h>
@@ -25,6 +25,13 @@ class FilesHandler final : public web::Handler {
     name_index_ = binding.names.size() - 1;
     if (const Result<Opened> opened = mount_->root.open(""); !opened) {
       binding.fail("the folder " + mount_->root.path() + " cannot be served: " + message(opened.error()));
+    }
+    for (const auto* rules : {&mount_->options.media_types, &mount_->options.cache_control}) {
+      for (const FileOptions::Rule& rule : *rules) {
+        if (rule.value.empty() || !http::is_field_value(rule.value)) {
+          binding.fail("the rule for \"" + rule.pattern + "\" has a value that no field can have");
+        }
+      }
     }
   }
   void run(Exchange& exchange) override {

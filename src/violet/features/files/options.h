@@ -62,7 +62,11 @@ struct FileOptions {
   std::uint64_t cached_file_bytes = 1 << 20;  // a larger one is sent from its descriptor
   std::size_t paths = 8192;                   // remembered by each loop, those that do not exist included
   std::size_t open_files = 64;                // kept open by each loop
-  unsigned threads = 4;                       // that read what is not in memory
+  // Large files on plain connections go out by the kernel, without a copy. What the client has not got yet is then
+  // still part of the file: should somebody write into it (instead of renaming a new one to its name), it may show.
+  // Without, everything is read and checked before it goes.
+  bool sendfile = true;
+  unsigned threads = 4;  // that read what is not in memory
 };
 
 }  // namespace violet

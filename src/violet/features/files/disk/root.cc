@@ -23,7 +23,7 @@ constexpr int kLook = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
 constexpr int kRead = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 std::string absolute(std::string path) {
-  if (!path.starts_with('/')) {
+  if (path.empty() || path.front() != '/') {
     std::string here(4096, '\0');
     if (::getcwd(here.data(), here.size()) != nullptr) {
       here.resize(here.find('\0'));

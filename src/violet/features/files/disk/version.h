@@ -42,6 +42,11 @@ enum class Settled : std::uint8_t {
 };
 Settled settled_version(int descriptor, Status& out, int& error) noexcept;
 
+// The same bytes of an open file. Its name may have gone, which also counts as a change of the inode.
+[[nodiscard]] constexpr bool is_same_data(const Version& a, const Version& b) noexcept {
+  return a.inode == b.inode && a.device == b.device && a.size == b.size && a.modified_ns == b.modified_ns;
+}
+
 // It has only become longer, as a log does: what it was before is still there.
 [[nodiscard]] constexpr bool has_grown(const Version& before, const Version& after) noexcept {
   return after.inode == before.inode && after.device == before.device && after.size > before.size;

@@ -110,14 +110,15 @@ void Watch::read_events() noexcept {
   if (is_change) changes_.fetch_add(1, std::memory_order_release);
 }
 
-// The watches may stand on folders that are elsewhere now. First everybody hears that nothing is watched any more.
+// The watches may stand on folders that are elsewhere now. Whoever has counted before this is over begins anew, so a
+// watch that is set meanwhile and goes with the others is missed by nobody.
 void Watch::start_over() noexcept {
-  upheavals_.fetch_add(1, std::memory_order_release);
   const std::lock_guard lock(mutex_);
   for (const auto& [path, watch] : watched_) ::inotify_rm_watch(events_, watch);
   watched_.clear();
   if (parent_ >= 0) ::inotify_rm_watch(events_, parent_);
   parent_ = -1;
+  upheavals_.fetch_add(1, std::memory_order_release);
 }
 #else
 Watch::Watch(const std::string& root, bool follows_links) : root_(root), follows_links_(follows_links) {

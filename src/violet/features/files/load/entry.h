@@ -7,6 +7,7 @@
 #include "violet/features/files/cache/content.h"
 #include "violet/features/files/disk/version.h"
 #include "violet/features/files/disk/watch.h"
+#include "violet/http/fields.h"
 #include "violet/http/value/coding.h"
 #include "violet/memory/ref.h"
 
@@ -17,6 +18,12 @@
 
 namespace violet::files {
 
+// The fields of a 200, made once: their values are views into `text`, which a request copies in one piece.
+struct PreparedHead {
+  std::string text;
+  std::vector<http::Field> fields;
+};
+
 // One form of a file: as it is, or a twin that holds it compressed.
 struct Variant {
   http::Coding coding = http::Coding::Identity;
@@ -24,6 +31,7 @@ struct Variant {
   Version version;
   std::string etag;           // with quotes
   std::string last_modified;  // as a date
+  PreparedHead head;
   // One of two has the bytes.
   Ref<Content> content;
   Ref<Holding> holding;  // the loop's own hold on `content`
@@ -49,7 +57,8 @@ struct Entry final : Counted<Entry>, ListNode<Entry> {
 
   // What the answer rests on: when this looks the same again, the entry is still true.
   std::string check_path;
-  int check_error = 0;  // errno of looking there
+  bool check_follows = false;  // what a link there leads to
+  int check_error = 0;         // errno of looking there
   Status check;
 
   bool is_kept = true;      // false: good for one answer only

@@ -168,7 +168,8 @@ std::string listing_page(const Root& root, Descriptor folder, const ListingOptio
   page.append(kStyle).append("</style>\n<main>\n<h1><span>Index of</span> " + title + "/</h1>\n<table>\n");
   page += "<thead><tr><th>Name</th><th class=\"size\">Size</th><th class=\"time\">Changed (UTC)</th></tr></thead>\n";
   page += "<tbody>\n";
-  if (!options.title.empty()) page += "<tr><td><a class=\"up\" href=\"../\">..</a></td><td></td><td></td></tr>\n";
+  if (!options.title.empty())
+    page += "<tr><td><a class=\"up\" href=\"../\">..</a></td><td class=\"size\"></td><td class=\"time\"></td></tr>\n";
   for (const Row& row : rows) append_row(page, row);
   page += "</tbody>\n</table>\n";
   if (rows.empty()) page += "<p>Nothing is here.</p>\n";

@@ -1,14 +1,9 @@
 #include "violet/features/files/load/mount.h"
 
-#include "violet/base/log.h"
-#include "violet/features/files/disk/path.h"
+#include "violet/features/files/load/describe.h"
 #include "violet/features/files/load/listing.h"
-#include "violet/http/date.h"
-#include "violet/http/target.h"
-#include "violet/http/value/media_type.h"
 
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -25,25 +20,6 @@ bool is_passing(int error) noexcept { return error == EMFILE || error == ENFILE 
 Entry::Kind kind_for(int error) noexcept {
   if (is_denied(error)) return Entry::Kind::Forbidden;
   return is_passing(error) ? Entry::Kind::Failed : Entry::Kind::Missing;
-}
-
-// A strong tag: it changes whenever size, time of the last change of data, or inode do. Mixed, so that it tells nobody
-// what the inode is.
-std::string make_etag(const Version& version, http::Coding coding) {
-  std::uint64_t hash = version.inode * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ hash >> 29 ^ static_cast<std::uint64_t>(version.modified_ns)) * 0xbf58476d1ce4e5b9u;
-  hash = (hash ^ hash >> 32 ^ version.device) * 0x94d049bb133111ebu;
-  hash ^= hash >> 31;
-  char text[64];
-  const int size = std::snprintf(text, sizeof text, "\"%llx-%llx%s\"", static_cast<unsigned long long>(hash),
-                                 static_cast<unsigned long long>(version.size), twin_extension(coding).data());
-  return {text, static_cast<std::size_t>(size)};
-}
-
-std::string make_date(std::int64_t seconds) {
-  std::string text(http::kDateBytes, '\0');
-  http::format_date(seconds, text.data());
-  return text;
 }
 
 enum class Bytes : std::uint8_t { Read, Changed, Failed };
@@ -63,41 +39,7 @@ Bytes read_all(int descriptor, Content& content, int& error) {
   return Bytes::Read;
 }
 
-std::string plain_name(std::string_view text) {
-  std::string name;
-  for (const char c : text) name += c >= 0x20 && c < 0x7f && c != '"' && c != '\\' ? c : '_';
-  return name;
-}
-
-// RFC 6266 §4, RFC 8187 §3.2: a name that everybody understands, and the real one if that is another.
-std::string make_disposition(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  const std::string plain = plain_name(name);
-  std::string text = "attachment; filename=\"" + plain + "\"";
-  if (plain != name) {
-    Arena arena;
-    text.append("; filename*=UTF-8''").append(http::encode(name, arena));
-  }
-  return text;
-}
-
-const std::string* find_rule(const std::vector<FileOptions::Rule>& rules, std::string_view path) noexcept {
-  for (const FileOptions::Rule& rule : rules) {
-    if (matches(rule.pattern, path)) return &rule.value;
-  }
-  return nullptr;
-}
-
 }  // namespace
-
-std::string_view twin_extension(http::Coding coding) noexcept {
-  switch (coding) {
-    case http::Coding::Gzip: return ".gz";
-    case http::Coding::Brotli: return ".br";
-    case http::Coding::Zstd: return ".zst";
-    default: return "";
-  }
-}
 
 struct Mount::Loading {
   const Wanted& wanted;
@@ -131,6 +73,7 @@ Ref<Entry> Mount::load(const Wanted& wanted) {
   } else {
     load_name(loading);
   }
+  for (Variant& variant : entry->variants) prepare_head(*entry, variant);
   return entry;
 }
 
@@ -138,7 +81,8 @@ Ref<Entry> Mount::load(const Wanted& wanted) {
 void Mount::load_name(Loading& loading) {
   Entry& entry = loading.entry;
   entry.check_path = root.path() + "/" + loading.path;
-  entry.check_error = look(entry.check_path.c_str(), root.follows_links(), entry.check);
+  entry.check_follows = root.follows_links();
+  entry.check_error = look(entry.check_path.c_str(), entry.check_follows, entry.check);
   Result<Opened> opened = root.open(loading.path);
   if (!opened) {
     entry.kind = kind_for(opened.error().detail());
@@ -156,7 +100,9 @@ void Mount::load_name(Loading& loading) {
 void Mount::load_folder(Loading& loading) {
   Entry& entry = loading.entry;
   entry.check_path = loading.path.empty() ? root.path() : root.path() + "/" + loading.path;
-  entry.check_error = look(entry.check_path.c_str(), loading.path.empty() || root.follows_links(), entry.check);
+  // The root itself may be a link.
+  entry.check_follows = loading.path.empty() || root.follows_links();
+  entry.check_error = look(entry.check_path.c_str(), entry.check_follows, entry.check);
   Result<Opened> folder = root.open(loading.path);
   if (!folder || folder->status.kind != FileKind::Folder) {
     if (!folder) entry.kind = kind_for(folder.error().detail());
@@ -181,6 +127,7 @@ bool Mount::load_file(Loading& loading, const std::string& relative) {
   Result<Opened> opened = root.open(relative);
   if (!opened || opened->status.kind != FileKind::Regular) return false;
   entry.check_path = root.path() + "/" + relative;
+  entry.check_follows = root.follows_links();
   entry.variants.emplace_back();
   if (load_variant(loading, std::move(*opened), relative, entry.variants[0])) load_twins(loading, relative);
   return true;
@@ -200,7 +147,7 @@ bool Mount::load_variant(Loading& loading, Opened&& opened, const std::string& r
   if (variant.coding != http::Coding::Identity) return true;
   entry.check_error = 0;
   entry.check = {.version = variant.version, .kind = FileKind::Regular};
-  describe(entry, relative);
+  describe(entry, options, relative);
   return true;
 }
 
@@ -216,19 +163,20 @@ bool Mount::read_content(Loading& loading, Descriptor& descriptor, Variant& vari
     if (settled != Settled::Yes) entry.is_kept = false;
     variant.version = before.version;
     if (!store.takes(variant.size())) return true;
-    if ((variant.content = store.find(variant.version, loading.wanted.second, loading.wanted.holder))) return true;
+    if (settled == Settled::Yes) {
+      variant.content = store.find(variant.version, loading.wanted.second, loading.wanted.holder);
+      if (variant.content) return true;
+    }
     Ref<Content> content = Content::make(variant.version, store.resident());
     counts.reads.fetch_add(1, std::memory_order_relaxed);
     const Bytes bytes = read_all(descriptor.get(), *content, error);
     if (bytes == Bytes::Failed) break;
     Status after;
     if ((error = look(descriptor.get(), after)) != 0) break;
+    // Written all the time: good for this one answer, if nothing of it has moved while it was read.
     const bool is_last = i + 1 == kTriesMax;
-    if (bytes == Bytes::Changed) continue;
-    if (after.version != before.version || settled == Settled::Changing) {
-      if (!is_last || !has_grown(before.version, after.version)) continue;
-      entry.is_kept = false;
-    }
+    if (bytes == Bytes::Changed || after.version != before.version) continue;
+    if (settled == Settled::Changing && !is_last) continue;
     variant.content = std::move(content);
     if (!entry.is_kept) return true;
     variant.content = store.insert(std::move(variant.content), loading.wanted.second, loading.wanted.holder);
@@ -263,26 +211,9 @@ void Mount::load_twins(Loading& loading, const std::string& relative) {
   }
 }
 
-// What the head says about it, whichever variant is sent.
-void Mount::describe(Entry& entry, std::string_view relative) const {
-  const std::string* type = find_rule(options.media_types, relative);
-  entry.media_type = type != nullptr ? *type : std::string(http::media_type_of(relative));
-  if (options.immutable_hashed && is_hashed_name(relative)) {
-    entry.cache_control = "public, max-age=31536000, immutable";
-  } else if (const std::string* rule = find_rule(options.cache_control, relative); rule != nullptr) {
-    entry.cache_control = *rule;
-  }
-  for (const std::string& pattern : options.download) {
-    if (matches(pattern, relative)) {
-      entry.disposition = make_disposition(relative);
-      break;
-    }
-  }
-}
-
 bool Mount::is_true(const Entry& entry, const Variant* variant) const noexcept {
   Status now;
-  const int error = look(entry.check_path.c_str(), root.follows_links(), now);
+  const int error = look(entry.check_path.c_str(), entry.check_follows, now);
   if (error != entry.check_error) return false;
   if (error == 0 && now.kind != entry.check.kind) return false;
   if (error == 0 && entry.kind == Entry::Kind::Redirect) {
@@ -320,9 +251,16 @@ bool Mount::has_new_twin(const Entry& entry) const noexcept {
   return false;
 }
 
-void Mount::forget(const Entry& entry) {
-  for (const Variant& variant : entry.variants) {
-    if (variant.content) store.forget(variant.version);
+bool Mount::confirms(const Entry& entry) const noexcept {
+  return entry.generation == generation.load(std::memory_order_acquire) && !entry.is_evicted() &&
+         is_true(entry, nullptr) && !has_new_twin(entry);
+}
+
+void Mount::forget_replaced(const Entry& before, const Entry& now) {
+  for (const Variant& old : before.variants) {
+    bool is_kept = !old.content;
+    for (const Variant& variant : now.variants) is_kept = is_kept || variant.version == old.version;
+    if (!is_kept) store.forget(old.version);
   }
 }
 

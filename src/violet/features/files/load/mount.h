@@ -42,8 +42,10 @@ class Mount {
   [[nodiscard]] bool is_true(const Entry& entry, const Variant* variant) const noexcept;
   // Whether there is a twin now that the entry does not have.
   [[nodiscard]] bool has_new_twin(const Entry& entry) const noexcept;
-  // Forgets contents that no longer are what the path has.
-  void forget(const Entry& entry);
+  // Whether the entry is still all that load() would bring.
+  [[nodiscard]] bool confirms(const Entry& entry) const noexcept;
+  // Gives up the contents that `before` had and `now` has not.
+  void forget_replaced(const Entry& before, const Entry& now);
 
   const FileOptions options;
   const Root root;
@@ -61,10 +63,6 @@ class Mount {
   bool load_variant(Loading& loading, Opened&& opened, const std::string& relative, Variant& variant);
   bool read_content(Loading& loading, Descriptor& descriptor, Variant& variant);
   void load_twins(Loading& loading, const std::string& relative);
-  void describe(Entry& entry, std::string_view relative) const;
 };
-
-// ".br"; "" for codings that have no twins.
-[[nodiscard]] std::string_view twin_extension(http::Coding coding) noexcept;
 
 }  // namespace violet::files

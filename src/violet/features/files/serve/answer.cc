@@ -89,10 +89,22 @@ class Answer {
     if (!entry_.disposition.empty()) push(FieldId::ContentDisposition, keep(entry_.disposition));
   }
   void push_head() {
+    if (purpose_ == Purpose::Asked) return push_prepared();
     push_form();
     push_validators();
     push(FieldId::AcceptRanges, "bytes");
     push_rest();
+  }
+
+  void push_prepared() {
+    const PreparedHead& head = variant_.head;
+    const std::ptrdiff_t distance = keep(head.text).data() - head.text.data();
+    http::Fields& fields = exchange_.response().fields;
+    for (const http::Field& field : head.fields) {
+      http::Field& line = fields.push_raw();
+      ::new (&line) http::Field(field);
+      line.value = {field.value.data() + distance, field.value.size()};
+    }
   }
 
   // False: answered with 304 or 412.
@@ -106,7 +118,7 @@ class Answer {
     exchange_.response().status = 304;
     // What the 200 would have said and a cache goes by (RFC 9110 §15.4.5).
     push_vary();
-    push_validators();
+    push(FieldId::ETag, keep(variant_.etag));
     if (!entry_.cache_control.empty()) push(FieldId::CacheControl, keep(entry_.cache_control));
     exchange_.reply();
     return false;

@@ -81,7 +81,8 @@ FileSource::FileSource(Front& front, Exchange& exchange, const Variant& variant,
       version_(variant.version),
       parts_(std::move(parts)),
       room_max_(static_cast<std::size_t>(exchange.limits().flush_bytes_max)),
-      is_sent_by_kernel_(exchange.connection().version <= http::Version::Http11 && !exchange.connection().is_secure) {}
+      is_sent_by_kernel_(front.mount().options.sendfile && exchange.connection().version <= http::Version::Http11 &&
+                         !exchange.connection().is_secure) {}
 
 FileSource::~FileSource() {
   if (job_ != nullptr) job_->forget();
@@ -89,7 +90,8 @@ FileSource::~FileSource() {
 
 bool FileSource::is_unchanged() const noexcept {
   Status now;
-  return look(file_->descriptor(), now) == 0 && (now.version == version_ || has_grown(version_, now.version));
+  return look(file_->descriptor(), now) == 0 &&
+         (is_same_data(now.version, version_) || has_grown(version_, now.version));
 }
 
 Pull FileSource::pull(Chain& out, std::size_t max) {

@@ -6,7 +6,8 @@
 // worker.
 //
 // The file is looked at again before each piece, and before the last bytes go: one that has changed meanwhile (but for
-// having grown) fails, and the client does not take what it got for whole. One loop's thread.
+// having grown) fails, and the client does not take what it got for whole. That is exact for what is read here; what
+// the kernel sends refers to the file until the client has it, see FileOptions::sendfile. One loop's thread.
 
 #include "violet/core/body.h"
 #include "violet/core/exchange.h"

@@ -23,12 +23,10 @@ class LoadJob final : public ReadJob {
 
  private:
   void read() override {
-    if (known_ && mount().is_true(*known_, nullptr) && !mount().has_new_twin(*known_)) {
-      is_confirmed_ = true;
-      return;
-    }
-    if (known_) mount().forget(*known_);
+    is_confirmed_ = known_ && mount().options.revalidate == Revalidate::OnWorker && mount().confirms(*known_);
+    if (is_confirmed_) return;
     entry_ = mount().load({.path = path_, .second = second_, .holder = anchor(), .names_max = names_max_});
+    if (known_) mount().forget_replaced(*known_, *entry_);
   }
   void deliver(Front& front, bool has_read) override {
     const auto at = front.loads_.find(path_);

@@ -1,0 +1,28 @@
+#pragma once
+
+// What the head of an answer says about a file: made once, by whoever loads it.
+
+#include "violet/features/files/load/entry.h"
+#include "violet/features/files/options.h"
+
+#include <string>
+#include <string_view>
+
+namespace violet::files {
+
+// ".br"; "" for codings that have no twins.
+[[nodiscard]] std::string_view twin_extension(http::Coding coding) noexcept;
+
+// A strong tag: it changes whenever size, time of the last change of data, or inode do, and is another one for each
+// coding. Mixed, so that it tells nobody what the inode is.
+[[nodiscard]] std::string make_etag(const Version& version, http::Coding coding);
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+[[nodiscard]] std::string make_date(std::int64_t seconds);
+
+// Type, Cache-Control and Content-Disposition, the same for all variants. `relative` is the file's path below the root.
+void describe(Entry& entry, const FileOptions& options, std::string_view relative);
+
+// variant.head, when everything else of both is known.
+void prepare_head(const Entry& entry, Variant& variant);
+
+}  // namespace violet::files
