@@ -21,5 +21,6 @@ int wrong(std::string_view what, std::string_view argument);
 
 int print_limits(Arguments arguments);
 int run_load(Arguments arguments);
+int serve(Arguments arguments);
 
 }  // namespace violet::cli

@@ -19,6 +19,7 @@ int print_version(Arguments arguments) {
 int print_help(Arguments arguments);
 
 constexpr Command kCommands[] = {
+    {"serve", "[flags] [DIR]", "the files of a folder over HTTP; serve --help shows its flags", serve},
     {"load", "[options] URL", "asks a server as much as it can, and says how that went; load --help", run_load},
     {"--version", "", "the version of violet and of libuv", print_version},
     {"--print-limits", "[--markdown]", "every limit: default, unit, answer, what it stops", print_limits},
