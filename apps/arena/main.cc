@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
 
   violet::App app;
   arena::add_routes(app);
+  arena::add_files(app, options.data + "/static");
   app.loops(options.loops);
   if (!options.h1.empty()) app.listen("http://" + options.h1);
   listen_secure(app, "--h1-tls", options.h1_tls, options.certs, "http/1.1");

@@ -17,7 +17,7 @@ constexpr const char* kUsage =
     "  --tls-check HOST:PORT  HTTP/1.1 over TLS with certificates that are replaced (0.0.0.0:9000)\n"
     "                       each of them takes off; what cannot be had is left out with a notice\n"
     "  --loops N            event loops (one for each processor of the affinity mask)\n"
-    "  --data DIR           files and data sets (/data)\n"
+    "  --data DIR           files (DIR/static) and data sets (/data)\n"
     "  --certs DIR          server.crt and server.key (/certs)\n"
     "  --tls-check-certs DIR  the same for --tls-check (/certs-tls)\n"
     "  --help               this text\n";

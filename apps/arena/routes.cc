@@ -2,8 +2,11 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <expected>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 // What is wrong with a request whose parts are well-formed one by one.
 struct Wrong {
@@ -89,6 +92,15 @@ void add_routes(Routes& routes) {
   routes.post("/echo", echo).body_max(16 << 20);
   websocket(routes, "/ws", echo_messages, {.origins = {"*"}});
   routes.post("/upload", count_upload).body_max(64 << 20);
+}
+
+void add_files(App& app, const std::string& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    std::fprintf(stderr, "arena: /static is left out: there is no %s\n", folder.c_str());
+    return;
+  }
+  app.files("/static", folder, {.revalidate = Revalidate::ByEvents});
 }
 
 }  // namespace arena

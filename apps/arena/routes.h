@@ -4,8 +4,13 @@
 
 #include <violet/violet.h>
 
+#include <string>
+
 namespace arena {
 
 void add_routes(violet::Routes& routes);
+
+// /static/*: the files of `folder`, where there is one.
+void add_files(violet::App& app, const std::string& folder);
 
 }  // namespace arena

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py ARENA ARENA_CHECK ARGS...: starts the benchmark entry on a free port and checks it.
+"""run.py ARENA ARENA_CHECK MAKE_DATA ARGS...: starts the benchmark entry on a free port and checks it.
 
 Passes when arena starts within seconds without data, certificates or a database, when every check passes with and
 without certificates, and when SIGTERM ends it with status 0.
@@ -39,17 +39,24 @@ def check_arena(flags, listening, listeners, check, arguments):
 
 
 def main():
-    arena, check, *arguments = sys.argv[1:]
+    arena, check, make_data, *arguments = sys.argv[1:]
     check_command_line(arena, COMMAND_LINES, sys.exit)
     common = [arena, "--h1", "127.0.0.1:0", "--loops", "2"]
-    with tempfile.TemporaryDirectory() as certs, tempfile.TemporaryDirectory() as swapped:
-        status = check_arena([*common, "--certs", certs, "--tls-check-certs", swapped], LISTENING, ["--h1"], check, arguments)
+    with (
+        tempfile.TemporaryDirectory() as certs,
+        tempfile.TemporaryDirectory() as swapped,
+        tempfile.TemporaryDirectory() as data,
+    ):
+        flags = ["--certs", certs, "--tls-check-certs", swapped, "--data", data]
+        status = check_arena([*common, *flags], LISTENING, ["--h1"], check, ["--only", "baseline.get"])
+        subprocess.run([sys.executable, make_data, data], check=True, timeout=120)
+        arguments = ["--static", f"{data}/static", *arguments]
+        status = status or check_arena([*common, *flags], LISTENING, ["--h1"], check, arguments)
         certificates.make(certs)
         certificates.make(swapped)
-        flags = ["--certs", certs, "--tls-check-certs", swapped]
         command = [*common, "--h1-tls", "127.0.0.1:0", "--tls-check", "127.0.0.1:0", *flags]
         listeners = ["--h1", "--h1-tls", "--tls-check"]
-        arguments = [*flags, "--only", "h1_tls,tls_check", *arguments]
+        arguments = [*flags[:4], "--only", "h1_tls,tls_check", *arguments]
         return status or check_arena(command, LISTENING + 2 * LISTENING_TLS, listeners, check, arguments)
 
 

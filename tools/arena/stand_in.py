@@ -7,9 +7,10 @@ import ssl
 import tempfile
 import urllib.parse
 
-from . import certificates
+from . import certificates, stand_in_static
 
 FAULTS = {
+    **stand_in_static.FAULTS,
     "sum": "adds one too many",
     "sum_constant": "knows only 13 + 42",
     "post_ignores_body": "does not add the body",
@@ -84,6 +85,7 @@ class StandIn:
         self.latest_body = b""
         self.waiting = 0
         self.is_dead = False
+        self.static = stand_in_static.StaticFolder(fault)
 
     async def __aenter__(self):
         self.tls = self.make_tls() if self.certs else None
@@ -100,6 +102,7 @@ class StandIn:
         self.server.close()
         self.close_all()
         await self.server.wait_closed()
+        self.static.close()
 
     # --- TLS
 
@@ -301,6 +304,8 @@ class StandIn:
         if self.fault == "sluggish":
             await asyncio.sleep(0.06)
         url = urllib.parse.urlsplit(request.target)
+        if url.path.startswith("/static/"):
+            return self.static.answer(request, url.path)
         try:
             body, kind = await self.route(request, url.path, dict(urllib.parse.parse_qsl(url.query)))
         except (KeyError, ValueError):

@@ -158,6 +158,7 @@ class Entry:
 
     tls = None  # an ssl.SSLContext: speaks TLS by it
     protocols = ("http/1.1",)  # offered by ALPN
+    static = None  # the folder that is served as /static, where it can be reached
 
     def __init__(self, host, port, timeout=10.0, split_pause=0.2, batch=384):
         self.host = host
