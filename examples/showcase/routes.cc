@@ -7,9 +7,11 @@
 #include <violet/violet.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace showcase {
@@ -187,7 +189,24 @@ void add_features(App& app) {
   // [end]
 }
 
+namespace {
+
+// From the folder of its source while there is one, so that the page
+// can be changed as the server runs; else the copy in the program.
+bool add_folder(App& app) {
+  std::error_code ignored;
+  const std::string folder = SHOWCASE_PAGE;
+  if (!std::filesystem::is_directory(folder, ignored)) return false;
+  // [files]
+  app.files("/", folder, {.cache_control = {{"*", "no-cache"}}});
+  // [end]
+  return true;
+}
+
+}  // namespace
+
 void add_page(App& app) {
+  const bool has_folder = add_folder(app);
   struct Type {
     std::string_view ending;
     std::string_view type;
@@ -199,6 +218,7 @@ void add_page(App& app) {
       {".svg", "image/svg+xml"},
       {"", "text/plain; charset=utf-8"}};
   for (const Asset& asset : assets()) {
+    if (has_folder && asset.name != "routes.cc") continue;
     const Type* type = kTypes;
     while (!asset.name.ends_with(type->ending)) ++type;
     const std::string path = asset.name == "index.html"
@@ -230,6 +250,8 @@ std::span<const Shown> shown() noexcept {
        "a body made piece by piece; curl -N …"},
       {"POST", "/upload",
        "up to 32 MiB, read as they come; curl -X POST -T file …"},
+      {"GET", "/style.css",
+       "a file, from memory while it is the disk's"},
       {"GET", "/crash", "a handler that throws: 500 with an id"},
       {"GET", "/nothing", "no such route: 404"},
       {"DELETE", "/hello", "no such method: 405 with Allow"},
