@@ -246,14 +246,21 @@ TEST(FileBody, SendsARangeOfTheDescriptor) {
   ::close(descriptor);
   FakeServer server;
   server.router.get("/file", [&] { return FileReply(path, "text/x"); });
+  const std::string named = std::string(path) + ".css";
+  ASSERT_EQ(::link(path, named.c_str()), 0);
+  server.router.get("/named", [&] { return FileReply(named); });
+  server.router.get("/unnamed", [&] { return FileReply(path); });
   server.router.get("/none", [] { return FileReply("/nonexistent/file"); });
   server.router.get("/folder", [] { return FileReply("/tmp"); });
   const auto answer = server.get("/file");
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body, "<file 10>");
   EXPECT_EQ(answer.header("Content-Type"), "text/x");
+  EXPECT_EQ(server.get("/named").header("Content-Type"), "text/css; charset=utf-8");
+  EXPECT_EQ(server.get("/unnamed").header("Content-Type"), "application/octet-stream");
   EXPECT_EQ(server.get("/none").status, 404);
   EXPECT_EQ(server.get("/folder").status, 404);
+  ::unlink(named.c_str());
   ::unlink(path);
 }
 
