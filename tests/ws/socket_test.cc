@@ -408,6 +408,23 @@ TEST(SocketTask, AHandlerThatWaitsForSomethingElseIsStoppedWhenItsPeerGoes) {
   EXPECT_EQ(why->kind(), ErrorKind::Closed);
 }
 
+TEST(SocketTask, WhatCameBeforeThePeersEndIsReadByAHandlerThatIsLate) {
+  SocketWire wire;
+  std::vector<std::string> seen;
+  std::uint16_t code = 0;
+  websocket(wire.router, "/ws", [&](WebSocket socket) -> Task<> {
+    static_cast<void>(co_await sleep_ms(20));
+    while (auto message = co_await socket.read()) seen.emplace_back(message->text());
+    code = socket.close_code();
+  });
+  ASSERT_EQ(wire.open("/ws"), 101);
+  wire.wire->feed(masked(kTextFrame, "one") + masked(kTextFrame, "two"));
+  wire.wire->feed_end();
+  EXPECT_TRUE(wire.until([&] { return code != 0; }));
+  EXPECT_EQ(seen, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(code, ws::kAbnormal);
+}
+
 TEST(SocketTask, WhoOnlySendsIgnoresWhatComes) {
   SocketWire wire;
   websocket(wire.router, "/ws", [](WebSocket socket) -> Task<> {

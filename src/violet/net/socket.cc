@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -46,6 +47,22 @@ Result<SocketTransport*> SocketTransport::open(Loop& loop, int descriptor) {
     return fail(ErrorKind::Uv, error);
   }
   return transport;
+}
+
+Result<SocketTransport*> SocketTransport::connect(Loop& loop, const Address& address) {
+  const int family = address.family == Address::Family::Ipv4 ? AF_INET : AF_INET6;
+  const int descriptor = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return fail(ErrorKind::System, errno);
+  const int yes = 1;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  const SocketAddress target = socket_address(address);
+  if (::connect(descriptor, reinterpret_cast<const sockaddr*>(target.storage), target.size) != 0 &&
+      errno != EINPROGRESS) {
+    const int error = errno;
+    ::close(descriptor);
+    return fail(ErrorKind::System, error);
+  }
+  return open(loop, descriptor);
 }
 
 void SocketTransport::on_events(Watcher& watcher, int error, int events) noexcept {

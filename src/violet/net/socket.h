@@ -13,6 +13,9 @@ class SocketTransport final : public Transport, private Watcher {
  public:
   // Takes over a non-blocking, connected descriptor. On failure it is closed.
   static Result<SocketTransport*> open(Loop& loop, int descriptor);
+  // Begins to connect to a TCP address; once it is writable a write tells whether that went well. REQUIRES: IPv4 or
+  // IPv6.
+  static Result<SocketTransport*> connect(Loop& loop, const Address& address);
 
   [[nodiscard]] ssize_t read(char* to, std::size_t size) noexcept override;
   [[nodiscard]] ssize_t peek(char* to, std::size_t size) noexcept override;

@@ -146,7 +146,7 @@ bool check_request(Exchange& exchange, const Options& options) {
   return true;
 }
 
-DeflateParams accept_request(Exchange& exchange, const Options& options) {
+Accepted accept_request(Exchange& exchange, const Options& options) {
   const http::Head& request = exchange.request();
   http::Head& response = exchange.response();
   if (request.method == http::Method::Connect) {
@@ -169,7 +169,7 @@ DeflateParams accept_request(Exchange& exchange, const Options& options) {
   for (const auto& [name, value] : options.fields) {
     response.fields.push({.name = name, .value = value, .id = http::find_field(name)});
   }
-  return deflate;
+  return {deflate, protocol};
 }
 
 }  // namespace violet::ws

@@ -36,6 +36,10 @@ std::string_view choose_protocol(const http::Fields& fields, const std::vector<s
 bool check_request(Exchange& exchange, const Options& options);
 // Status and fields of the answer that accepts, into exchange.response(), and what was agreed upon. REQUIRES:
 // check_request().
-DeflateParams accept_request(Exchange& exchange, const Options& options);
+struct Accepted {
+  DeflateParams deflate;
+  std::string_view protocol;  // one of the options'
+};
+Accepted accept_request(Exchange& exchange, const Options& options);
 
 }  // namespace violet::ws

@@ -20,6 +20,10 @@ class Message {
   Message() noexcept = default;
   Message(Kind kind, Slice bytes) noexcept : bytes_(std::move(bytes)), kind_(kind) {}
 
+  // A part of what was received.
+  Message(Kind kind, const Slice& from, std::size_t at, std::size_t size) noexcept
+      : bytes_(from.part(at, size)), kind_(kind) {}
+
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] bool is_text() const noexcept { return kind_ == Kind::Text; }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }

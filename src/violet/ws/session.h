@@ -27,6 +27,7 @@
 #include "violet/ws/settings.h"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -59,7 +60,8 @@ enum class Role : std::uint8_t { Server, Client };
 // What few sockets need, or need only at their end.
 struct Extras {
   std::string reason;
-  Contexts contexts;  // windows that live on from message to message
+  std::string protocol;  // the subprotocol agreed upon
+  Contexts contexts;     // windows that live on from message to message
   Ref<Remote> remote;
   Subscription* subscriptions = nullptr;
   Chain held;  // frames that wait for the end of a message that goes out in parts
@@ -76,12 +78,15 @@ class Session final : public Receiver, public Source, public DrainHook {
   // There never was a stream; the source's count goes with the body.
   void forget() noexcept { release(); }
   // What the handshake agreed upon; before any frame.
-  void set_deflate(DeflateParams params) noexcept { deflate_ = params; }
+  void set_deflate(DeflateParams params) noexcept {
+    deflate_ = params;
+    is_usual_ = is_server_ && !params.is_on && settings_.backlog != Backlog::DropOldest;
+  }
   [[nodiscard]] Application* application() const noexcept { return application_; }
 
   // --- reading
   // The next whole message; false when there is none yet, or the socket has ended.
-  bool next(Message& out) { return advance(&out, nullptr); }
+  bool next(Message& out) { return take_usual(out) || advance(&out, nullptr); }
   // The next bytes of a message, as they come.
   bool next_part(Message& out, bool& is_last) { return advance(&out, &is_last); }
   // Messages are dropped as they come, for those who only send.
@@ -92,7 +97,15 @@ class Session final : public Receiver, public Source, public DrainHook {
   // Full: it has to wait, nothing was queued. Busy: a message is being sent in parts.
   enum class Sent : std::uint8_t { Yes, Full, Busy, Closed };
   // Queues a message.
-  Sent send(Kind kind, const Slice& payload);
+  Sent send(Kind kind, const Slice& payload) {
+    if (is_usual_ && outbox_ != nullptr && is_open() && !is_in_parts_ && !is_full() &&
+        outbox_->add_short(static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind)), payload.data(),
+                           payload.size())) [[likely]] {
+      if (is_source_waiting_) wake();
+      return Sent::Yes;
+    }
+    return send_slowly(kind, payload);
+  }
   // Queues a part of a message, which goes as it is, in a frame of its own.
   Sent send_part(Kind kind, const Slice& payload, bool is_last);
   // For those who cannot wait: what finds no room is dropped and counted.
@@ -121,6 +134,9 @@ class Session final : public Receiver, public Source, public DrainHook {
   }
   [[nodiscard]] Error end_error() const noexcept { return Error(ErrorKind::Closed, close_code_); }
 
+  [[nodiscard]] std::string_view protocol() const noexcept {
+    return extras_ != nullptr ? std::string_view(extras_->protocol) : std::string_view{};
+  }
   // For other threads.
   [[nodiscard]] SocketHandle handle();
   Extras& extras() {
@@ -134,7 +150,12 @@ class Session final : public Receiver, public Source, public DrainHook {
 
   void retain() noexcept { ++count_; }
   void release() noexcept {
-    if (--count_ == 0) destroy();
+    if (--count_ == 0) {
+      destroy();
+    } else if (!is_server_ && count_ == 2) {
+      // Nobody but the stream knows a client's socket any more.
+      close(kNormal, {});
+    }
   }
 
   // --- from the wire
@@ -160,6 +181,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   void push_messages();
   bool advance(Message* out, bool* is_last);
   void drop_messages();
+  bool take_usual(Message& out);
   bool take_whole(const FrameHead& head, Message& out);
   enum class Step : std::uint8_t { Head, More, Failed };
   Step next_head(FrameHead& head);
@@ -175,6 +197,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   bool check(Inflater::Verdict verdict);
   bool finish_message(Message& out);
   bool refill();
+  void give_credit();
   void consume(std::size_t n) noexcept {
     input_.drop_front(n);
     owed_bytes_ += static_cast<std::uint32_t>(n);
@@ -193,6 +216,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   [[nodiscard]] bool reads_away() const noexcept { return is_close_sent_; }
 
   // --- session_write.cc
+  Sent send_slowly(Kind kind, const Slice& payload);
   void add(std::uint8_t first, const Slice& payload);
   void add_message(Kind kind, const Slice& payload);
   void add_control(std::uint8_t opcode, std::string_view payload);
@@ -216,6 +240,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   std::uint32_t count_ = 2;
 
   bool is_server_ : 1;
+  bool is_usual_ : 1;         // a server that neither compresses nor drops what it has queued
   bool is_deaf_ : 1 = false;  // nothing that comes is looked at any more
   bool is_close_sent_ : 1 = false;
   bool is_ending_ : 1 = false;  // the source ends when everything has left
@@ -228,8 +253,9 @@ class Session final : public Receiver, public Source, public DrainHook {
   bool is_in_payload_ : 1 = false;
   bool is_final_ : 1 = false;  // the frame whose payload comes is its message's last
   bool is_delivering_ : 1 = false;
-  bool is_deflated_ : 1 = false;  // the message under way
-  bool is_in_parts_ : 1 = false;  // a message is being sent in parts
+  bool is_deflated_ : 1 = false;   // the message under way
+  bool is_peer_done_ : 1 = false;  // its direction has ended, and there is still something to read
+  bool is_in_parts_ : 1 = false;   // a message is being sent in parts
   DeflateParams deflate_;
   std::uint8_t kind_ = 0;  // of the message under way, 0 between messages
   std::uint16_t close_code_ = 0;
@@ -247,5 +273,33 @@ class Session final : public Receiver, public Source, public DrainHook {
   std::unique_ptr<Extras> extras_;
   TimerTo<&Session::on_timer> timer_{*this};
 };
+
+// The usual message: short, in one frame, all of it there, with nothing under way. Everything else is advance()'s.
+inline bool Session::take_usual(Message& out) {
+  const std::size_t there = input_.size();
+  if (there < 6 || !is_usual_ || is_deaf_ || is_close_sent_ || is_in_payload_ || kind_ != 0 || stash_ != nullptr) {
+    return false;
+  }
+  char* frame = const_cast<char*>(input_.data());
+  const auto first = static_cast<std::uint8_t>(frame[0]);
+  const std::size_t size = static_cast<std::uint8_t>(frame[1]) ^ kMasked;
+  if ((first != (kFin | kText) && first != (kFin | kBinary)) || size >= 126 || size > there - 6 ||
+      size > settings_.message_bytes_max) {
+    return false;
+  }
+  MaskKey key;
+  std::memcpy(&key, frame + 2, sizeof key);
+  apply_mask(frame + 6, frame + 6, size, key);
+  if (first == (kFin | kText) && !is_utf8({frame + 6, size})) [[unlikely]] {
+    fail(kInvalidText);
+    return false;
+  }
+  // In place: a message on its way through an assignment would cost more than all of the above.
+  std::destroy_at(&out);
+  std::construct_at(&out, static_cast<Kind>(first & 0x0f), input_, std::size_t{6}, size);
+  consume(6 + size);
+  if (input_.is_empty()) give_credit();
+  return true;
+}
 
 }  // namespace violet::ws

@@ -23,7 +23,8 @@ void Session::on_data(Slice data) {
   deliver();
 }
 
-// Gives messages to whoever takes them, and answers what needs no taking.
+// Gives messages to whoever takes them, and answers what needs no taking. Whoever calls it holds a count, or is the
+// stream, which holds one until on_close().
 void Session::deliver() {
   if (is_delivering_) return;
   if (is_ignoring_) {
@@ -31,10 +32,9 @@ void Session::deliver() {
   } else if (application_ != nullptr && application_->takes_messages) {
     push_messages();
   } else if (reader_ != nullptr && !reads_away()) {
-    if (advance(&reader_->message_, reader_->wants_part_ ? &reader_->is_last_ : nullptr)) {
+    if (reader_->wants_part_ ? next_part(reader_->message_, reader_->is_last_) : next(reader_->message_)) {
       Reader* reader = std::exchange(reader_, nullptr);
       reader->has_message_ = true;
-      const Ref<Session> held(this);
       reader->resume();
     }
   } else {
@@ -43,7 +43,6 @@ void Session::deliver() {
 }
 
 void Session::push_messages() {
-  const Ref<Session> held(this);
   is_delivering_ = true;
   for (;;) {
     if (settings_.backlog == Backlog::Wait && is_full()) {
@@ -51,7 +50,7 @@ void Session::push_messages() {
       break;
     }
     Message message;
-    if (!advance(&message, nullptr)) break;
+    if (!next(message)) break;
     application_->on_message(*this, std::move(message));
   }
   is_delivering_ = false;
@@ -110,7 +109,7 @@ bool Session::take_whole(const FrameHead& head, Message& out) {
   out = Message(kind, input_.part(head.head_bytes, size));
   consume(head.head_bytes + size);
   // The stream gets its bytes back once for all messages that came together.
-  if (input_.is_empty()) refill();
+  if (input_.is_empty()) give_credit();
   return true;
 }
 
@@ -335,16 +334,25 @@ bool Session::finish_message(Message& out) {
   out = gathered();
   kind_ = 0;
   drop_assembly();
-  if (input_.is_empty()) refill();
+  if (input_.is_empty()) give_credit();
   return true;
+}
+
+// Everything of the input was used.
+void Session::give_credit() {
+  input_ = Slice();
+  if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
 }
 
 // The next bytes that have come; those before are given back to the stream.
 bool Session::refill() {
   if (!input_.is_empty()) return true;
-  input_ = Slice();
-  if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
-  if (more_ == nullptr) return false;
+  give_credit();
+  if (more_ == nullptr) {
+    // Without a Close that is no ending (RFC 6455 §7.1.5).
+    if (is_peer_done_) abort(Error(ErrorKind::Closed));
+    return false;
+  }
   input_ = more_->pop_front();
   if (more_->is_empty()) more_.reset();
   return true;
@@ -405,8 +413,9 @@ void Session::take_close(std::string_view payload) {
 }
 
 void Session::on_end(const http::Fields*) {
-  // The peer's direction has ended; without a Close before it that is no ending (RFC 6455 §7.1.5).
-  if (!is_ending_) abort(Error(ErrorKind::Closed));
+  // What came before the peer's end is still read.
+  is_peer_done_ = true;
+  if (!is_ending_ && input_.is_empty()) abort(Error(ErrorKind::Closed));
 }
 
 }  // namespace violet::ws

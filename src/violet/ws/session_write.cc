@@ -11,7 +11,10 @@
 namespace violet::ws {
 
 Session::Session(Shared& shared, const Settings& settings, Role role) noexcept
-    : shared_(shared), settings_(settings), is_server_(role == Role::Server) {}
+    : shared_(shared),
+      settings_(settings),
+      is_server_(role == Role::Server),
+      is_usual_(role == Role::Server && settings.backlog != Backlog::DropOldest) {}
 
 Session& Session::make(Loop& loop, const Settings& settings, Role role) {
   return *new Session(loop.local<Shared>(), settings, role);
@@ -55,7 +58,7 @@ void Session::add_control(std::uint8_t opcode, std::string_view payload) {
   add(static_cast<std::uint8_t>(kFin | opcode), Slice::borrowed(payload));
 }
 
-Session::Sent Session::send(Kind kind, const Slice& payload) {
+Session::Sent Session::send_slowly(Kind kind, const Slice& payload) {
   if (!is_open() || is_in_parts_) [[unlikely]]
     return is_open() ? Sent::Busy : Sent::Closed;
   if (is_full()) [[unlikely]] {
@@ -217,7 +220,7 @@ void Session::send_close(std::uint16_t code, std::string_view reason) {
     std::size_t kept = std::min(reason.size(), kControlBytesMax - 2);
     while (kept > 0 && kept < reason.size() && (static_cast<unsigned char>(reason[kept]) & 0xc0) == 0x80) --kept;
     reason = reason.substr(0, kept);
-    std::memcpy(payload + 2, reason.data(), reason.size());
+    if (!reason.empty()) std::memcpy(payload + 2, reason.data(), reason.size());
     size = 2 + reason.size();
   }
   is_close_sent_ = true;

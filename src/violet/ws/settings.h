@@ -5,6 +5,7 @@
 
 #include "violet/core/limits.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,7 +58,9 @@ struct Settings {
   Settings(const Options& options, const Limits& limits)
       : message_bytes_max(options.message_bytes_max.value_or(limits.websocket_message_bytes_max)),
         inflate_ratio_max(limits.websocket_inflate_ratio_max),
-        backlog_bytes_max(options.backlog_bytes_max.value_or(limits.websocket_backlog_bytes_max)),
+        // Without room for something nothing would ever be sent.
+        backlog_bytes_max(
+            std::max<std::uint64_t>(1, options.backlog_bytes_max.value_or(limits.websocket_backlog_bytes_max))),
         ping_ms(options.ping_ms.value_or(limits.websocket_ping_ms)),
         pong_ms(options.pong_ms.value_or(limits.websocket_pong_ms)),
         close_ms(options.close_ms.value_or(limits.websocket_close_ms)),

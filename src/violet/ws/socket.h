@@ -77,10 +77,11 @@ class [[nodiscard("co_await it")]] ReadPart final : public Reader {
 class Send final : public Waiter, public ListNode<Send> {
  public:
   enum class How : std::uint8_t { Whole, Part, LastPart };
-  Send(Session& session, Kind kind, Slice payload, How how = How::Whole) : session_(&session), kind_(kind), how_(how) {
+  Send(Session& session, Kind kind, const Slice& payload, How how = How::Whole)
+      : session_(&session), kind_(kind), how_(how) {
     try_to_send(payload);
     if (sent_ == Session::Sent::Full) [[unlikely]]
-      payload_ = std::move(payload);
+      payload_ = payload;
   }
   // Nobody waited for it: it is lost, and counted.
   ~Send() override {
@@ -131,7 +132,7 @@ class WebSocket {
   // REQUIRES: UTF-8; the peer closes the socket otherwise.
   ws::Send send(std::string_view text) { return {*session_, ws::Kind::Text, Slice::borrowed(text)}; }
   ws::Send send(const char* text) { return send(std::string_view(text)); }
-  ws::Send send(ws::Kind kind, Slice payload) { return {*session_, kind, std::move(payload)}; }
+  ws::Send send(ws::Kind kind, const Slice& payload) { return {*session_, kind, payload}; }
   ws::Send send_binary(std::string_view bytes) { return {*session_, ws::Kind::Binary, Slice::borrowed(bytes)}; }
   // A message in parts, each in a frame of its own, so that nobody has to hold it whole: `how` is Part, and LastPart at
   // the end. Parts always wait for room. Other messages fail with ErrorKind::Busy meanwhile; published ones follow it.
@@ -162,6 +163,8 @@ class WebSocket {
   [[nodiscard]] bool is_open() const noexcept { return session_->is_open(); }
   [[nodiscard]] std::uint16_t close_code() const noexcept { return session_->close_code(); }
   [[nodiscard]] std::string_view close_reason() const noexcept { return session_->close_reason(); }
+  // The subprotocol agreed upon, "" for none.
+  [[nodiscard]] std::string_view protocol() const noexcept { return session_->protocol(); }
   [[nodiscard]] std::size_t backlog_bytes() const noexcept { return session_->backlog_bytes(); }
   [[nodiscard]] Address peer() const noexcept {
     return session_->stream() != nullptr ? session_->stream()->connection().peer : Address{};

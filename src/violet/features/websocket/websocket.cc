@@ -34,7 +34,9 @@ bool SocketRoute::check(Exchange& exchange) { return ws::check_request(exchange,
 ws::Session* SocketRoute::open(Exchange& exchange, ws::Application* application) {
   ws::Session& session = ws::Session::make(exchange.loop(), settings(exchange.limits()), ws::Role::Server);
   Site& site = exchange.site();
-  session.set_deflate(ws::accept_request(exchange, options_));
+  const ws::Accepted accepted = ws::accept_request(exchange, options_);
+  session.set_deflate(accepted.deflate);
+  if (!accepted.protocol.empty()) session.extras().protocol = accepted.protocol;
   Stream* stream = exchange.accept_upgrade(session, session.body());
   if (stream == nullptr) {
     session.forget();

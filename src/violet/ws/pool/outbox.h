@@ -34,6 +34,17 @@ class Outbox {
       add_long(first, payload, key);
     }
   }
+  // The usual frame of a server, where there is room for it at hand; false when there is not.
+  [[nodiscard]] bool add_short(std::uint8_t first, const char* payload, std::size_t size) {
+    if (size > kControlBytesMax || !block_ || Block::capacity() - used_ < size + 2) [[unlikely]]
+      return false;
+    char* to = block_->data() + used_;
+    to[0] = static_cast<char>(first);
+    to[1] = static_cast<char>(size);
+    copy_short(to + 2, payload, size);
+    used_ += size + 2;
+    return true;
+  }
   // A frame that can be dropped again: in a slice of its own.
   void add_apart(std::uint8_t first, const Slice& payload, const MaskKey* key);
   // A frame that was made before.
@@ -68,16 +79,29 @@ class Outbox {
   static void put_payload(char* to, const char* from, std::size_t size, const MaskKey* key) noexcept {
     if (key != nullptr) {
       apply_mask(to, from, size, *key);
-    } else if (size >= 8 && size <= 16) {
-      std::uint64_t first, last;
-      std::memcpy(&first, from, 8);
-      std::memcpy(&last, from + size - 8, 8);
-      std::memcpy(to, &first, 8);
-      std::memcpy(to + size - 8, &last, 8);
-    } else if (size < 8) {
-      for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
     } else {
+      copy_short(to, from, size);
+    }
+  }
+  // Two words that overlap stand in for a call, where that is enough.
+  template <class Word>
+  static void copy_words(char* to, const char* from, std::size_t size) noexcept {
+    Word first;
+    Word last;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&last, from + size - sizeof last, sizeof last);
+    std::memcpy(to, &first, sizeof first);
+    std::memcpy(to + size - sizeof last, &last, sizeof last);
+  }
+  static void copy_short(char* to, const char* from, std::size_t size) noexcept {
+    if (size > 16) {
       std::memcpy(to, from, size);
+    } else if (size >= 8) {
+      copy_words<std::uint64_t>(to, from, size);
+    } else if (size >= 4) {
+      copy_words<std::uint32_t>(to, from, size);
+    } else {
+      for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
     }
   }
   void add_long(std::uint8_t first, const Slice& payload, const MaskKey* key);
