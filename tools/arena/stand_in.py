@@ -7,7 +7,7 @@ import ssl
 import tempfile
 import urllib.parse
 
-from . import certificates, stand_in_static
+from . import certificates, socket_stand_in, stand_in_static
 
 FAULTS = {
     **stand_in_static.FAULTS,
@@ -56,6 +56,7 @@ FAULTS = {
     "takes_null": "takes ciphers that encrypt nothing",
     "no_close_notify": "cuts its connections",
     "ignores_new_pair": "serves the certificate that it was started with",
+    **socket_stand_in.FAULTS,
 }
 
 FRAMING = {"content-length": "Content-Length", "transfer-encoding": "Transfer-Encoding", "connection": "Connection"}
@@ -175,6 +176,9 @@ class StandIn:
         while True:
             batch = await self.read_batch(reader, writer, buffered)
             if batch is None:
+                return
+            if batch[0].target == "/ws" and "upgrade" in batch[0].fields:
+                await socket_stand_in.serve(self.fault, batch[0], reader, writer, buffered)
                 return
             if len(batch) > 256 and self.fault == "pipeline_limit":
                 return
@@ -325,6 +329,8 @@ class StandIn:
             return await self.echo(request.body), "echo"
         if path == "/upload":
             return (b"17" if self.fault == "upload_constant" else str(len(request.body)).encode()), "upload"
+        if path == "/ws" and self.fault == "ws_page":
+            return b"a page", "page"
         if path.startswith("/delay/"):
             return await self.delay(int(path[len("/delay/") :])), "delay"
         raise KeyError(path)
