@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -103,6 +105,43 @@ Task<Result<std::string>> upload(BodyStream body, Query<Pace> pace,
 }
 // [end]
 
+// [chat]
+// How many are in each room; shared by all loops.
+class Presence {
+ public:
+  std::string count(const std::string& room, int change) {
+    const std::lock_guard lock(mutex_);
+    const int here = counts_[room] += change;
+    if (here == 0) counts_.erase(room);
+    return "c" + std::to_string(here);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int> counts_;
+};
+
+struct Guest {
+  App& app;
+  Presence& presence;
+  std::string room;
+
+  void on_open(WebSocket& socket) {
+    socket.subscribe(room);
+    app.publish(room, presence.count(room, +1));
+  }
+  void on_message(WebSocket& socket, ws::Message message) {
+    if (!message.is_text()) return;
+    if (message.text().starts_with("m"))
+      app.publish(room, message.text());
+    if (message.text().starts_with("p")) socket.send(message);
+  }
+  void on_close(WebSocket&) {
+    app.publish(room, presence.count(room, -1));
+  }
+};
+// [end]
+
 // [middleware]
 struct SafeFields {
   void on_reply(Exchange&, http::Head& head, Body&) const {
@@ -157,6 +196,15 @@ void add_features(App& app) {
 
   // [upload]
   app.post("/upload", upload).body_max(32 << 20).no_deadline();
+  // [end]
+
+  // [chat]
+  app.provide(std::make_unique<Presence>());
+  app.websocket("/chat/{room}",
+                [&app](Path<std::string> room, Presence& presence) {
+                  return Guest{app, presence, *room};
+                },
+                {.message_bytes_max = 2000});
   // [end]
 
   // [errors]
@@ -252,6 +300,8 @@ std::span<const Shown> shown() noexcept {
        "up to 32 MiB, read as they come; curl -X POST -T file …"},
       {"GET", "/style.css",
        "a file, from memory while it is the disk's"},
+      {"GET", "/chat/lobby",
+       "a chat with rooms, for WebSockets: plain GET is a 426"},
       {"GET", "/crash", "a handler that throws: 500 with an id"},
       {"GET", "/nothing", "no such route: 404"},
       {"DELETE", "/hello", "no such method: 405 with Allow"},

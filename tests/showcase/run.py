@@ -87,6 +87,7 @@ def check_table(client, rows):
         ("GET", "/nothing"): 404,
         ("GET", "/crash"): 500,
         ("DELETE", "/hello"): 405,
+        ("GET", "/chat/lobby"): 426,
     }
     for method, _, target in rows:
         status, headers, text = client.ask(method, target, "tea" if method == "POST" else None)

@@ -74,7 +74,7 @@ for (const button of $$("[data-request]")) {
     withFields: "fields" in button.dataset,
   });
 }
-for (const form of $$("form")) {
+for (const form of $$("form:not([data-chat])")) {
   form.onsubmit = (event) => {
     event.preventDefault();
     const value = form.elements.value.value;
@@ -175,6 +175,57 @@ $("[data-file]").onchange = (event) => {
   if (event.target.files.length > 0) upload(event.target, event.target.files[0]);
   event.target.value = "";
 };
+
+// --- the chat
+
+const kChatLinesMax = 100;
+const chat = { form: $("[data-chat]"), lines: $(".chat"), here: 0, latency: 0, socket: null, attempt: 0 };
+const room = () => chat.form.elements.room.value.trim() || "lobby";
+
+function showChatState(text) {
+  $("[data-chat-state]").textContent = text ??
+    `${chat.here} here in ${chat.socket.room}${chat.latency ? `, ${chat.latency.toFixed(1)} ms to the server and back` : ""}`;
+}
+function showChatLine(text, isOurs) {
+  chat.lines.append(make("li", isOurs ? "ours" : "", text));
+  while (chat.lines.children.length > kChatLinesMax) chat.lines.firstChild.remove();
+  chat.lines.scrollTop = chat.lines.scrollHeight;
+}
+// What comes begins with a letter: c how many are here, m what somebody said, p our own clock, back from the server.
+function openChat() {
+  chat.socket?.close();
+  const url = new URL(`/chat/${encodeURIComponent(room())}`, location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  const socket = new WebSocket(url);
+  socket.room = room();
+  chat.socket = socket;
+  socket.onmessage = ({ data }) => {
+    const rest = data.slice(1);
+    if (data[0] === "m") showChatLine(rest, rest === socket.said);
+    if (data[0] === "c") chat.here = Number(rest);
+    if (data[0] === "p") chat.latency = performance.now() - Number(rest);
+    chat.attempt = 0;
+    showChatState();
+  };
+  socket.onclose = ({ code }) => {
+    if (chat.socket !== socket) return;
+    showChatState(`closed (${code}), connecting again …`);
+    setTimeout(openChat, Math.min(30_000, 500 * 2 ** chat.attempt++) * (0.5 + Math.random() / 2));
+  };
+}
+chat.form.onsubmit = (event) => {
+  event.preventDefault();
+  const { text } = chat.form.elements;
+  if (!text.value || chat.socket.readyState !== WebSocket.OPEN) return;
+  chat.socket.said = text.value;
+  chat.socket.send(`m${text.value}`);
+  text.value = "";
+};
+chat.form.elements.room.onchange = openChat;
+setInterval(() => {
+  if (!document.hidden && chat.socket.readyState === WebSocket.OPEN) chat.socket.send(`p${performance.now()}`);
+}, 2000);
+openChat();
 
 // --- counters
 
