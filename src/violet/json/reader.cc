@@ -1,6 +1,7 @@
 #include "violet/json/reader.h"
 
 #include "violet/data/format/utf8.h"
+#include "violet/data/text_value.h"
 #include "violet/json/reading.h"
 
 #include <algorithm>
@@ -67,7 +68,11 @@ namespace detail {
     return nullptr;
   if (!token.has_escapes && type.rule_count == 0) [[likely]] {
     if (type.kind == Kind::String) {
-      static_cast<std::string*>(out)->assign(token.raw.data(), token.raw.size());
+      // What short texts need, without a call.
+      static_cast<std::string*>(out)->resize_and_overwrite(token.raw.size(), [&](char* to, std::size_t size) {
+        std::memcpy(to, token.raw.data(), size);
+        return size;
+      });
       return at;
     }
     if (type.kind == Kind::View) {
@@ -76,7 +81,7 @@ namespace detail {
     }
   }
   if (!store_text(type, out, unescape(token, findings_.arena()))) {
-    report(place, "has to be " + expected(type));
+    report(place, "has to be " + data::what_is_expected(type));
   } else if (type.rule_count > 0) {
     check_rules(type, out, place);
   }
@@ -85,18 +90,21 @@ namespace detail {
 
 // --- objects
 
-// A name and what follows it up to its value. Most objects have their members in the order of the struct.
-[[gnu::always_inline]] inline const char* Reader::key(const data::ObjectType& type, const char* at, std::size_t& index,
-                                                      std::string_view& name) {
-  if (index < type.count && cursor_.end() - at >= static_cast<std::ptrdiff_t>(data::kPrefixRoom)) [[likely]] {
-    const std::string_view expected_key = type.members[index].prefix.substr(1);
-    const std::size_t size = expected_key.size();
-    if (size < kVector ? is_same(at, expected_key.data(), size)
-                       : size < data::kPrefixRoom && std::memcmp(at, expected_key.data(), size) == 0) [[likely]] {
-      name = type.members[index].name;
-      return cursor_.skip_space(at + size);
-    }
+// The name of the member that is expected next, and what follows it up to its value; nullptr where something else
+// stands, which may be a name all the same. Most objects have their members in the order of the struct.
+[[gnu::always_inline]] inline const char* expected_key(const data::Member& member, const char* at, const char* end) {
+  if (end - at < static_cast<std::ptrdiff_t>(data::kPrefixRoom) + 1) return nullptr;
+  const std::size_t size = member.prefix.size() - 1;
+  const char* const key = member.prefix.data() + 1;
+  if (size < kVector ? !is_same(at, key, size)
+                     : size >= data::kPrefixRoom || std::memcmp(at, key, size) != 0) {
+    return nullptr;
   }
+  return at + size;
+}
+
+// Any name. `index` becomes that of the member, or the count of all members.
+const char* Reader::key(const data::ObjectType& type, const char* at, std::size_t& index, std::string_view& name) {
   if (cursor_.peek(at) != '"') return cursor_.fail(at, "a name in quotes is expected");
   StringToken token;
   at = cursor_.string(at, token);
@@ -110,12 +118,27 @@ namespace detail {
   return cursor_.skip_space(at + 1);
 }
 
+// A name that is not known or came before.
+const char* Reader::surplus(const data::ObjectType& type, void* const* members, std::size_t index, const char* at,
+                            const Place& place, std::string_view tag) {
+  const bool is_known = index < type.count;
+  if (is_known && options_.duplicates == DuplicateKeys::Last) {
+    return any(*type.members[index].type, members[index], at, place);
+  }
+  at = cursor_.value(at);
+  if (at == nullptr) return nullptr;
+  if (is_known && options_.duplicates == DuplicateKeys::Refuse) report(place, "comes twice");
+  if (!is_known && options_.unknown == UnknownKeys::Refuse && place.name != tag) report(place, "is not known");
+  return at;
+}
+
 const char* Reader::object(const Type& type, void* out, const char* at, const Place& place, std::string_view tag) {
   if (cursor_.peek(at) != '{') [[unlikely]]
     return refuse(type, at, place);
   if (!cursor_.enter(at)) return nullptr;
   const bool had_findings = std::exchange(has_findings_, false);
   const data::ObjectType& shape = *type.object;
+  const char* const end = cursor_.end();
   void* members[data::kMembersMax];
   shape.locate(out, members);
   std::uint32_t seen = 0;
@@ -124,30 +147,37 @@ const char* Reader::object(const Type& type, void* out, const char* at, const Pl
   at = cursor_.skip_space(at + 1);
   if (cursor_.peek(at) != '}') {
     for (;;) {
-      at = key(shape, at, index, inner.name);
-      if (at == nullptr) [[unlikely]]
-        return nullptr;
-      if (index == shape.count || (seen >> index & 1) != 0 || shape.members[index].is_ignored) [[unlikely]] {
-        const bool is_known = index < shape.count && !shape.members[index].is_ignored;
-        if (is_known && options_.duplicates == DuplicateKeys::Last) {
-          at = value(*shape.members[index].type, members[index], at, inner);
-        } else {
-          at = cursor_.value(at);
-          if (is_known && options_.duplicates == DuplicateKeys::Refuse) report(inner, "comes twice");
-          if (!is_known && options_.unknown == UnknownKeys::Refuse && inner.name != tag) report(inner, "is not known");
-        }
-      } else {
+      const char* behind = nullptr;
+      if (index < shape.count && seen >> index == 0) {
+        behind = expected_key(shape.members[index], at, end);
+        inner.name = shape.members[index].name;
+      }
+      if (behind != nullptr && !shape.members[index].is_ignored) [[likely]] {
+        if (*behind <= ' ') behind = cursor_.skip_space(behind);
         seen |= std::uint32_t{1} << index;
-        at = value(*shape.members[index].type, members[index], at, inner);
+        at = value(*shape.members[index].type, members[index], behind, inner);
+      } else {
+        at = key(shape, at, index, inner.name);
+        if (at == nullptr) return nullptr;
+        if (index == shape.count || (seen >> index & 1) != 0) {
+          at = surplus(shape, members, index, at, inner, tag);
+        } else {
+          seen |= std::uint32_t{1} << index;
+          at = any(*shape.members[index].type, members[index], at, inner);
+        }
       }
       if (at == nullptr) [[unlikely]]
         return nullptr;
+      ++index;
+      if (end - at > 2 && *at == ',' && at[1] > ' ') [[likely]] {
+        ++at;
+        continue;
+      }
       at = cursor_.skip_space(at);
       const char next = cursor_.peek(at);
       if (next == '}') break;
       if (next != ',') return cursor_.fail(at, "',' or '}' is expected");
       at = cursor_.skip_space(at + 1);
-      ++index;
     }
   }
   cursor_.leave();
@@ -187,6 +217,10 @@ const char* Reader::list(const Type& type, void* out, const char* at, const Plac
       if (at == nullptr) [[unlikely]]
         return nullptr;
       ++inner.index;
+      if (cursor_.end() - at > 2 && *at == ',' && at[1] > ' ') [[likely]] {
+        ++at;
+        continue;
+      }
       at = cursor_.skip_space(at);
       const char next = cursor_.peek(at);
       if (next == ']') break;
@@ -196,7 +230,7 @@ const char* Reader::list(const Type& type, void* out, const char* at, const Plac
   }
   cursor_.leave();
   if (!has_room || inner.index < shape.fixed_count) {
-    report(place, "has to be " + expected(type));
+    report(place, "has to be " + data::what_is_expected(type));
   } else if (type.rule_count > 0) {
     check_rules(type, out, place);
   }

@@ -1,6 +1,6 @@
 #include "violet/data/format/base64.h"
-#include "violet/data/format/time.h"
 #include "violet/data/rule/rule.h"
+#include "violet/data/text_value.h"
 #include "violet/json/reading.h"
 #include "violet/json/writer.h"
 
@@ -35,16 +35,6 @@ void write_pointer(std::string& out, const Place& place) {
   } else {
     write_token(out, place.name.substr(0, kPointerMax));
   }
-}
-
-std::string known_names(const data::EnumType& type) {
-  constexpr std::size_t kNamesMax = 16;
-  std::string text = "one of ";
-  for (std::size_t i = 0; i < std::min(type.count, kNamesMax); ++i) {
-    if (i > 0) text += ", ";
-    text.append(type.enumerators[i].name);
-  }
-  return type.count > kNamesMax ? text + " and so on" : text;
 }
 
 // Whole numbers that are written with a fraction or an exponent: exact, or none.
@@ -106,18 +96,10 @@ void Reader::report(const Place& place, std::string_view what) {
   findings_.add(data::Part::Body, pointer, what);
 }
 
-std::string expected(const Type& type) {
-  if (type.kind == Kind::Enum) return known_names(*type.enumeration);
-  if (type.kind == Kind::List && type.list->fixed_count > 0) {
-    return "a list of " + std::to_string(type.list->fixed_count) + " items";
-  }
-  return std::string(data::kind_name(type));
-}
-
 const char* Reader::refuse(const Type& type, const char* at, const Place& place) {
   const bool is_null = cursor_.peek(at) == 'n';
   at = cursor_.value(at);
-  if (at != nullptr) report(place, "has to be " + expected(type) + (is_null ? ", not null" : ""));
+  if (at != nullptr) report(place, "has to be " + data::what_is_expected(type) + (is_null ? ", not null" : ""));
   return at;
 }
 
@@ -184,7 +166,7 @@ const char* Reader::whole_with_care(const Type& type, void* out, const char* at,
   if (behind == nullptr) return nullptr;
   std::uint64_t value = 0;
   if (!to_whole(token, type.kind == Kind::Signed, value) || !fits(type, value)) {
-    report(place, "has to be " + expected(type));
+    report(place, "has to be " + data::what_is_expected(type));
     return behind;
   }
   data::store_whole(value, type.size, out);
@@ -222,15 +204,9 @@ bool Reader::store_text(const Type& type, void* out, std::string_view text) {
     case Kind::String: static_cast<std::string*>(out)->assign(text); return true;
     case Kind::View: *static_cast<std::string_view*>(out) = text; return true;
     case Kind::Text: return type.text->read(text, out);
-    case Kind::Time: return store_time(type, out, text);
+    case Kind::Time: return data::set_time(type, out, text);
     case Kind::Bytes: return store_bytes(type, out, text);
-    case Kind::Enum:
-      for (std::size_t i = 0; i < type.enumeration->count; ++i) {
-        if (type.enumeration->enumerators[i].name != text) continue;
-        data::store_whole(static_cast<std::uint64_t>(type.enumeration->enumerators[i].value), type.size, out);
-        return true;
-      }
-      return false;
+    case Kind::Enum: return data::set_enum(type, out, text);
     default: return false;
   }
 }
@@ -240,35 +216,6 @@ bool Reader::store_bytes(const Type& type, void* out, std::string_view text) {
   const auto size = base64::decode(text, room);
   if (size) type.bytes->assign(out, {room, *size});
   return size.has_value();
-}
-
-bool Reader::store_time(const Type& type, void* out, std::string_view text) {
-  const data::TimeType& time = *type.time;
-  std::int64_t ticks = 0;
-  if (time.is_date) {
-    const auto days = data::read_date(text);
-    if (!days) return false;
-    ticks = *days;
-  } else {
-    const auto instant = data::read_time(text);
-    if (!instant) return false;
-    if (time.ticks_per_second > 0) {
-      const auto fraction =
-          static_cast<std::int64_t>(static_cast<unsigned __int128>(instant->nanoseconds) *
-                                    static_cast<unsigned __int128>(time.ticks_per_second) / 1'000'000'000);
-      if (__builtin_mul_overflow(instant->seconds, time.ticks_per_second, &ticks) ||
-          __builtin_add_overflow(ticks, fraction, &ticks)) {
-        return false;
-      }
-    } else {
-      // Towards the past, as the calendar counts.
-      ticks = instant->seconds / time.seconds_per_tick;
-      if (instant->seconds % time.seconds_per_tick < 0) --ticks;
-    }
-  }
-  if (type.size == 4 && ticks != static_cast<std::int32_t>(ticks)) return false;
-  data::store_whole(static_cast<std::uint64_t>(ticks), type.size, out);
-  return true;
 }
 
 const char* Reader::map(const Type& type, void* out, const char* at, const Place& place) {

@@ -66,10 +66,11 @@ class Reader {
   const char* boolean(const Type& type, void* out, const char* at, const Place& place);
   const char* text(const Type& type, void* out, const char* at, const Place& place);
   bool store_text(const Type& type, void* out, std::string_view text);
-  bool store_time(const Type& type, void* out, std::string_view text);
   bool store_bytes(const Type& type, void* out, std::string_view text);
   const char* object(const Type& type, void* out, const char* at, const Place& place, std::string_view tag);
   const char* key(const data::ObjectType& type, const char* at, std::size_t& index, std::string_view& name);
+  const char* surplus(const data::ObjectType& type, void* const* members, std::size_t index, const char* at,
+                      const Place& place, std::string_view tag);
   const char* list(const Type& type, void* out, const char* at, const Place& place);
   const char* map(const Type& type, void* out, const char* at, const Place& place);
   const char* variant(const Type& type, void* out, const char* at, const Place& place);
@@ -87,8 +88,5 @@ class Reader {
   Cursor cursor_;
   bool has_findings_ = false;
 };
-
-// "one of Red, Green", "a whole number from 0 to 255"
-std::string expected(const Type& type);
 
 }  // namespace violet::json::detail

@@ -186,8 +186,21 @@ Writer& Writer::number(std::uint64_t value) {
     }
     case Kind::Object: return put_object(*type.object, value, at);
     case Kind::List: return put_list(*type.list, value, at);
-    default: return put(type, value, at);
+    // Each named, so that the compiler need not look for others.
+    case Kind::Unsigned:
+    case Kind::Float:
+    case Kind::Double:
+    case Kind::Literal:
+    case Kind::Bytes:
+    case Kind::Time:
+    case Kind::Enum:
+    case Kind::Text:
+    case Kind::Map:
+    case Kind::Optional:
+    case Kind::Variant:
+    case Kind::Dynamic: return put(type, value, at);
   }
+  __builtin_unreachable();
 }
 
 char* Writer::put(const Type& type, const void* value, char* at) {
@@ -219,10 +232,17 @@ char* Writer::put(const Type& type, const void* value, char* at) {
   }
 }
 
+// A structure that holds itself would never end.
+char* Writer::fail_too_deep(char* at) {
+  has_failed_ = true;
+  return put_word("null", room(at, kRoom));
+}
+
 char* Writer::put_map(const data::MapType& type, const void* map, char* at) {
-  if (++depth_ > kDepthMax) has_failed_ = true;
+  if (depth_ == kDepthMax) return fail_too_deep(at);
+  ++depth_;
   Elements elements(*this, *type.value, '{', at);
-  if (!has_failed_) type.each(map, elements);
+  type.each(map, elements);
   --depth_;
   return elements.end('{', '}');
 }
@@ -236,8 +256,9 @@ char* Writer::put_object(const data::ObjectType& type, const void* object, char*
                          std::string_view tag_value) {
   void* members[data::kMembersMax];
   type.locate(const_cast<void*>(object), members);
-  if (++depth_ > kDepthMax) [[unlikely]]
-    has_failed_ = true;
+  if (depth_ == kDepthMax) [[unlikely]]
+    return fail_too_deep(at);
+  ++depth_;
   char lead = '{';
   if (!tag.empty()) {
     at = room(at, 1);
@@ -250,7 +271,7 @@ char* Writer::put_object(const data::ObjectType& type, const void* object, char*
   }
   const data::Member* member = type.members;
   const data::Member* const end = member + type.count;
-  for (void* const* value = members; member != end && !has_failed_; ++member, ++value) {
+  for (void* const* value = members; member != end; ++member, ++value) {
     if (!member->is_written) [[unlikely]]
       continue;
     const std::string_view prefix = member->prefix;
@@ -275,11 +296,12 @@ char* Writer::put_object(const data::ObjectType& type, const void* object, char*
 }
 
 char* Writer::put_list(const data::ListType& type, const void* list, char* at) {
-  if (++depth_ > kDepthMax) [[unlikely]]
-    has_failed_ = true;
+  if (depth_ == kDepthMax) [[unlikely]]
+    return fail_too_deep(at);
+  ++depth_;
   if (type.row == nullptr) {
     Elements elements(*this, *type.element, '[', at);
-    if (!has_failed_) type.each(list, elements);
+    type.each(list, elements);
     --depth_;
     return elements.end('[', ']');
   }
@@ -293,7 +315,7 @@ char* Writer::put_list(const data::ListType& type, const void* list, char* at) {
     for (;;) {
       at = is_secret ? put_word("null", at) : put_usual(*type.element, element, at);
       element += type.stride;
-      if (element == end || has_failed_) break;
+      if (element == end) break;
       at = room(at, kRoom);
       *at++ = ',';
     }

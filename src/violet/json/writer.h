@@ -89,6 +89,7 @@ class Writer {
   // The usual kinds, inline. REQUIRES: kValueRoom bytes.
   char* put_usual(const data::Type& type, const void* value, char* at);
   char* put(const data::Type& type, const void* value, char* at);
+  char* fail_too_deep(char* at);
   char* put_map(const data::MapType& type, const void* map, char* at);
   char* put_form(const data::TextType& type, const void* value, char* at);
   char* put_object(const data::ObjectType& type, const void* object, char* at, std::string_view tag = {},

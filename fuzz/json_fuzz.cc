@@ -1,0 +1,81 @@
+// json/reader.h against another reader: they agree on what is JSON, what was read is written so that it reads back, and
+// any values that fit go around without a change.
+
+#include "fuzz/expect.h"
+#include "tests/json/types.h"
+#include "violet/json/reader.h"
+#include "violet/json/writer.h"
+#include "violet/web/content/dynamic_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace violet;
+
+// Names that come twice are a matter of policy, and theirs are kept once: nothing to be compared.
+constexpr json::ReadOptions kAsTheirs{.duplicates = json::DuplicateKeys::Last, .depth_max = 100};
+
+// In theirs, deeper than ours may go.
+std::size_t depth_of(const nlohmann::json& value) {
+  std::size_t deepest = 0;
+  if (value.is_structured()) {
+    for (const nlohmann::json& inner : value) deepest = std::max(deepest, depth_of(inner));
+    ++deepest;
+  }
+  return deepest;
+}
+
+void check_grammar(std::string_view text) {
+  // Theirs skips a byte order mark, takes NUL for the end, and refuses numbers beyond double.
+  if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos) return;
+  const auto theirs = nlohmann::json::parse(text.begin(), text.end(), nullptr, false);
+  Arena arena;
+  data::Findings findings(arena);
+  json::SyntaxError syntax;
+  nlohmann::json ours;
+  const bool is_read = json::read(text, data::kType<nlohmann::json>, &ours, kAsTheirs, findings, syntax);
+  if (theirs.is_discarded()) {
+    EXPECT(!is_read);
+    return;
+  }
+  if (depth_of(theirs) > kAsTheirs.depth_max) {
+    EXPECT(syntax.is_too_deep);
+    return;
+  }
+  EXPECT(is_read && ours == theirs);
+  const auto back = nlohmann::json::parse(json::to_string(ours), nullptr, false);
+  // A float of theirs may be written as a whole number of ours: 1e2.
+  EXPECT(!back.is_discarded() && back == theirs);
+}
+
+void check_typed(std::string_view text) {
+  auto value = json::read<json::Everything>(text);
+  if (!value) {
+    EXPECT(!value.error().to_string().empty());
+    return;
+  }
+  const std::string written = json::to_string(*value);
+  const auto again = json::read<json::Everything>(written);
+  EXPECT(again.has_value());
+  EXPECT(json::to_string(*again) == written);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  // In memory of its own, so that whoever reads beyond it is found out.
+  const auto exact = std::make_unique<char[]>(size);
+  if (size > 0) std::memcpy(exact.get(), bytes, size);
+  const std::string_view text(exact.get(), size);
+  check_grammar(text);
+  check_typed(text);
+  return 0;
+}
