@@ -1,6 +1,7 @@
 // arena: violet's entry to HttpArena, a thin program on the public API. `arena --help` shows its flags; what it serves
 // stands in routes.cc. Prints its listeners, one a line, then serves until SIGTERM or SIGINT, drains and exits 0.
 
+#include "items.h"
 #include "options.h"
 #include "routes.h"
 #include <violet/violet.h>
@@ -51,8 +52,13 @@ int main(int argc, char** argv) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  const auto dataset = arena::load_dataset(options.data + "/dataset.json");
+  if (!dataset) {
+    std::fprintf(stderr, "arena: %s\n", dataset.error().c_str());
+    return 1;
+  }
   violet::App app;
-  arena::add_routes(app);
+  arena::add_routes(app, *dataset);
   arena::add_files(app, options.data + "/static");
   app.loops(options.loops);
   if (!options.h1.empty()) app.listen("http://" + options.h1);

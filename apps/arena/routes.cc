@@ -26,7 +26,7 @@ namespace {
 using namespace violet;
 
 template <class T>
-using Checked = std::expected<T, Wrong>;
+using OrWrong = std::expected<T, Wrong>;
 
 std::unexpected<Wrong> wrong(std::string_view why) { return std::unexpected(Wrong{why}); }
 
@@ -35,24 +35,24 @@ struct Sum {
   std::int64_t b;
 };
 
-Checked<std::int64_t> add(std::int64_t a, std::int64_t b) {
+OrWrong<std::int64_t> add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) return wrong("the sum does not fit into 64 bits");
   return sum;
 }
 
-Checked<std::int64_t> add_body(Query<Sum> sum, Text body) {
+OrWrong<std::int64_t> add_body(Query<Sum> sum, Text body) {
   std::int64_t more = 0;
   const char* const end = body->data() + body->size();
   const auto [at, error] = std::from_chars(body->data(), end, more);
   if (error != std::errc() || at != end) return wrong("the body is not a whole number");
-  const Checked<std::int64_t> first = add(sum->a, sum->b);
+  const OrWrong<std::int64_t> first = add(sum->a, sum->b);
   return first ? add(*first, more) : first;
 }
 
 constexpr std::uint32_t kDelayMsMax = 10'000;
 
-Task<Checked<std::uint32_t>> delay(Path<std::uint32_t> ms) {
+Task<OrWrong<std::uint32_t>> delay(Path<std::uint32_t> ms) {
   if (*ms > kDelayMsMax) co_return wrong("the delay is more than 10000 ms");
   if (*ms > 0) {
     // It fails when the client has left; there is nobody to tell then.
@@ -79,16 +79,28 @@ Task<> echo_messages(WebSocket socket) {
   }
 }
 
+// A total may not leave 64 bits.
+constexpr std::int32_t kMultiplierMax = 1'000'000;
+struct Multiplier {
+  std::int32_t m = 1;
+};
+
 Slice echo(Bytes body) { return Slice::borrowed({reinterpret_cast<const char*>(body->data()), body->size()}); }
 
 }  // namespace
 
-void add_routes(Routes& routes) {
+void add_routes(Routes& routes, const Dataset& dataset) {
   routes.get("/baseline11", [](Query<Sum> sum) { return add(sum->a, sum->b); });
   routes.get("/baseline2", [](Query<Sum> sum) { return add(sum->a, sum->b); });
   routes.post("/baseline11", add_body);
   routes.get("/pipeline", [] { return "ok"; });
   routes.get("/delay/{ms}", delay);
+  routes.get("/json/{count}",
+             [&dataset](Path<std::uint32_t> count, Query<Multiplier> multiplier, Arena& arena) -> OrWrong<Listing> {
+               if (multiplier->m < -kMultiplierMax || multiplier->m > kMultiplierMax)
+                 return wrong("m is beyond 1000000");
+               return list_items(dataset, *count, multiplier->m, arena);
+             });
   routes.post("/echo", echo).body_max(16 << 20);
   websocket(routes, "/ws", echo_messages, {.origins = {"*"}});
   routes.post("/upload", count_upload).body_max(64 << 20);

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests/support"), str(ROOT / "tools")]
 
-from arena import certificates  # noqa: E402
+from arena import certificates, dataset  # noqa: E402
 from server_process import ServerProcess, check_command_line  # noqa: E402
 
 LISTENING = rb"^listening http://127\.0\.0\.1:(\d+)\n"
@@ -50,6 +50,7 @@ def main():
         flags = ["--certs", certs, "--tls-check-certs", swapped, "--data", data]
         status = check_arena([*common, *flags], LISTENING, ["--h1"], check, ["--only", "baseline.get"])
         subprocess.run([sys.executable, make_data, data], check=True, timeout=120)
+        dataset.write(pathlib.Path(data) / "dataset.json")
         arguments = ["--static", f"{data}/static", *arguments]
         status = status or check_arena([*common, *flags], LISTENING, ["--h1"], check, arguments)
         certificates.make(certs)

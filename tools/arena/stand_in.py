@@ -1,13 +1,14 @@
 """A small entry in this process, right unless it is given a fault: proves that every check passes and can fail."""
 
 import asyncio
+import json
 import pathlib
 import re
 import ssl
 import tempfile
 import urllib.parse
 
-from . import certificates, socket_stand_in, stand_in_static
+from . import certificates, dataset, socket_stand_in, stand_in_static
 
 FAULTS = {
     **stand_in_static.FAULTS,
@@ -45,6 +46,12 @@ FAULTS = {
     "echo_empty_refused": "refuses an empty body",
     "echo_mixed_up": "echoes the latest body of anybody",
     "no_continue": "does not answer Expect",
+    "json_total": "multiplies the total once too often",
+    "json_cached": "keeps the first listing of a count",
+    "json_default": "takes 2 for the multiplier that does not come",
+    "json_types": "writes totals as texts",
+    "json_content_type": "answers /json as text/plain",
+    "json_wrong": "answers /json for a count that is none",
     "upload_constant": "always answers 17",
     "upload_limit": "takes 100,000 bytes at most",
     "upload_believes_length": "answers /upload before it has read",
@@ -59,6 +66,7 @@ FAULTS = {
     **socket_stand_in.FAULTS,
 }
 
+MEDIA = {"echo": "application/octet-stream", "json": "application/json"}
 FRAMING = {"content-length": "Content-Length", "transfer-encoding": "Transfer-Encoding", "connection": "Connection"}
 
 
@@ -317,7 +325,9 @@ class StandIn:
         if self.fault == f"type_{kind}":
             media = "text/html"
         else:
-            media = "application/octet-stream" if kind == "echo" else "text/plain"
+            media = MEDIA.get(kind, "text/plain")
+        if kind == "json" and self.fault == "json_content_type":
+            media = "text/plain"
         return f"HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
     async def route(self, request, path, query):
@@ -333,7 +343,22 @@ class StandIn:
             return b"a page", "page"
         if path.startswith("/delay/"):
             return await self.delay(int(path[len("/delay/") :])), "delay"
+        if path.startswith("/json/"):
+            return self.listing(path[len("/json/") :], query), "json"
         raise KeyError(path)
+
+    def listing(self, count, query):
+        if self.fault == "json_wrong" and not count.isdigit():
+            count = "1"
+        multiplier = int(query.get("m", "2" if self.fault == "json_default" else "1"))
+        if self.fault == "json_cached":
+            multiplier = self.cache.setdefault(count, self.cache.setdefault("multiplier", multiplier))
+        if self.fault == "json_total":
+            multiplier *= multiplier
+        found = [dict(item, total=item["price"] * item["quantity"] * multiplier) for item in dataset.items()[: int(count)]]
+        if self.fault == "json_types":
+            found = [dict(item, total=str(item["total"])) for item in found]
+        return json.dumps({"items": found, "count": len(found)}).encode()
 
     def baseline(self, request, query):
         if self.fault == "sum_constant":
