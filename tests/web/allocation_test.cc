@@ -2,13 +2,21 @@
 
 #include "tests/support/counting_new.h"
 #include "tests/web/fake_wire.h"
+#include "violet/data/rule/checked.h"
 #include "violet/event/wait.h"
+#include "violet/web/content/json.h"
 #include "violet/web/input/body.h"
 #include "violet/web/input/fields.h"
 #include "violet/web/input/path.h"
 #include "violet/web/input/query.h"
 
 #include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace violet::web {
 namespace {
@@ -75,6 +83,34 @@ TEST_F(Allocation, SynchronousHandlers) {
   EXPECT_EQ(count({.target = "/users/7/a%20b/c", .fields = {{"Host", "example.com"}}}), 0u);
   EXPECT_EQ(count({.target = "/reply"}), 0u);
   EXPECT_EQ(count({.target = "/status"}), 0u);
+}
+
+struct Row {
+  std::int64_t id = 7;
+  std::string_view name = "a name that is longer than a short string";
+  double price = 2.5;
+};
+TEST_F(Allocation, TypedJson) {
+  struct Order {
+    std::int64_t id;
+    text_view<1, 80> name;
+    std::string_view note;
+    std::array<std::int64_t, 40> amounts;
+    std::optional<double> price;
+  };
+  server_.router.get("/row", [] { return Row(); });
+  server_.router.post("/orders", [](Json<Order> order) { return Row{order->id, *order->name, *order->price}; });
+  std::string body = R"({"id":1,"name":"a name of more than fifteen bytes","note":")" + std::string(500, 'x');
+  body += R"(","amounts":[)";
+  for (int i = 0; i < 40; ++i) body += (i == 0 ? "" : ",") + std::to_string(1'000'000'000 + i);
+  body += R"(],"price":1.5})";
+  ASSERT_GT(body.size(), 1000u);
+  EXPECT_EQ(count({.target = "/row"}), 0u);
+  EXPECT_EQ(count({.method = http::Method::Post,
+                   .target = "/orders",
+                   .fields = {{"Content-Type", "application/json"}},
+                   .body = body}),
+            0u);
 }
 
 TEST_F(Allocation, CollectedBodies) {

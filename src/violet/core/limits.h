@@ -24,6 +24,7 @@ namespace violet {
   X(write_stall_ms, 30'000, "ms", 0, "a client that does not read its answer")                                       \
   X(write_rate_min, 240, "bytes/s", 0, "a client that reads its answer drop by drop")                                \
   X(handler_ms, 30'000, "ms", 503, "a handler that never answers (streams excepted)")                                \
+  X(event_heartbeat_ms, 15'000, "ms", 0, "event streams whose client has vanished: a comment is sent when idle")     \
   X(linger_ms, 2'000, "ms", 0, "a client that goes on sending after an error was answered")                          \
   X(request_line_bytes_max, 8'192, "bytes", 414, "endless request lines")                                            \
   X(field_bytes_max, 32'768, "bytes", 431, "endless field sections")                                                 \

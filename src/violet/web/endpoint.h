@@ -45,6 +45,7 @@ inline constexpr char kTypeKey = 0;
 // What handlers are told when listening starts; they report what does not fit.
 struct Binding {
   const Providers& providers;
+  Providers& kept;                          // what handlers keep for themselves, by its own address
   std::span<const std::string_view> names;  // the pattern's parameters
   std::vector<std::string>& errors;
   std::string_view what;  // "GET /users/{id}"

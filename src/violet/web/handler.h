@@ -77,19 +77,43 @@ inline constexpr bool kIsGenerator<Generator<T>> = true;
 template <class R>
 inline constexpr bool kIsResult = std::is_void_v<R> || Replyable<R>;
 
-// Each of these is one error for one wrong handler; its template argument names the type.
-template <class P>
+// Each of these is one error for one wrong handler; its template arguments name the position and the type.
+#define VIOLET_CHECK_PARAMETER(number)                                                                              \
+  static_assert(Position != number || !is_reference_to_value, "violet: a handler takes its parameter " #number      \
+                                                              " by value (Path, Query, Json, Text and the like), "  \
+                                                              "because a coroutine may outlive a reference to it"); \
+  static_assert(Position != number || HandlerParameter<P> || is_reference_to_value,                                 \
+                "violet: parameter " #number                                                                        \
+                " cannot be a handler's parameter. Take Path<T>, Query<T>, Json<T>, "                               \
+                "Form<T>, Header<\"Name\">, CookieValue<\"name\">, RawQuery, Cookies, Text, Bytes, BodyStream, "    \
+                "Multipart, EventStream, Request, State<T>, Dep<T>, Arena&, PeerAddress, Deadline, StopToken, "     \
+                "Exchange&, a T& given to app.provide<T>(), or specialise violet::Extract")
+
+template <class P, std::size_t Position>
 struct CheckParameter {
   static constexpr bool is_reference_to_value = !HandlerParameter<P> && HandlerParameter<std::remove_cvref_t<P>>;
-  static_assert(!is_reference_to_value,
-                "violet: a handler takes Path, Query, Text and the like by value, because a coroutine may outlive a "
-                "reference to them");
-  static_assert(HandlerParameter<P> || is_reference_to_value,
+  VIOLET_CHECK_PARAMETER(1);
+  VIOLET_CHECK_PARAMETER(2);
+  VIOLET_CHECK_PARAMETER(3);
+  VIOLET_CHECK_PARAMETER(4);
+  VIOLET_CHECK_PARAMETER(5);
+  VIOLET_CHECK_PARAMETER(6);
+  VIOLET_CHECK_PARAMETER(7);
+  VIOLET_CHECK_PARAMETER(8);
+  static_assert(Position <= 8 || HandlerParameter<P>, "violet: a parameter behind the eighth cannot be a handler's");
+};
+#undef VIOLET_CHECK_PARAMETER
 
-                "violet: this type cannot be a handler's parameter. Take Path<T> or Query<T> of numbers and texts, "
-                "RawQuery, Header<\"Name\">, "
-                "Cookies, Text, Bytes, BodyStream, Request, Exchange&, a T& given to app.provide<T>(), or specialise "
-                "violet::Extract");
+template <class... P, std::size_t... I>
+constexpr void check_parameters(std::index_sequence<I...>) {
+  (static_cast<void>(CheckParameter<P, I + 1>{}), ...);
+}
+
+template <class... P>
+struct CheckBody {
+  static_assert((0 + ... + (Extract<P>::wants_body || Extract<P>::takes_body)) <= 1,
+                "violet: only one parameter of a handler can take the body (Json, Form, Multipart, Text, Bytes, "
+                "BodyStream)");
 };
 template <class R>
 struct CheckResult {
@@ -238,9 +262,10 @@ template <class F, class R, class... P>
 Handler* make_handler(F&& f, Types<P...>) {
   using Value = typename TaskResult<R>::Type;
   if constexpr ((HandlerParameter<P> && ...) && kIsResult<Value>) {
+    static_cast<void>(CheckBody<P...>{});
     return new HandlerOf<std::remove_cvref_t<F>, R, Types<P...>>(std::forward<F>(f));
   } else {
-    (static_cast<void>(CheckParameter<P>{}), ...);
+    check_parameters<P...>(std::index_sequence_for<P...>{});
     static_cast<void>(CheckResult<Value>{});
     return nullptr;
   }

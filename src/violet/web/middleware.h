@@ -208,7 +208,7 @@ Middleware* make_called(F&& f, Types<P...>) {
   if constexpr ((HandlerParameter<P> && ...) && kIsVerdict<Value>) {
     return new CalledMiddleware<F, R, Types<P...>>(std::move(f));
   } else {
-    (static_cast<void>(CheckParameter<P>{}), ...);
+    check_parameters<P...>(std::index_sequence_for<P...>{});
     static_cast<void>(CheckVerdict<Value>{});
     return nullptr;
   }

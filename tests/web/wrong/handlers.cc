@@ -39,5 +39,24 @@ void register_it(App& app) {
     void* pointer = nullptr;
   };
   app.get("/", [](Query<Odd> odd) { return odd->pointer != nullptr; });
+#elif CASE == 20  // the third of several
+  app.get("/{id}", [](Path<int> id, RawQuery, Stranger stranger) { return *id + stranger.number; });
+#elif CASE == 21
+  app.post("/", [](Text text, Bytes bytes) { return text->size() + bytes->size(); });
+#elif CASE == 22
+  struct In {
+    int number;
+  };
+  app.post("/", [](Json<In>, BodyStream) -> Task<int> { co_return 1; });
+#elif CASE == 23
+  struct Odd {
+    void* pointer = nullptr;
+  };
+  app.post("/", [](Json<Odd> odd) { return odd->pointer != nullptr; });
+#elif CASE == 24
+  struct In {
+    int number;
+  };
+  app.post("/{id}", [](Path<int> id, const Json<In>& in) { return *id + in->number; });
 #endif
 }

@@ -43,7 +43,7 @@ inline constexpr std::string_view kJsonType = "application/json";
 // What a handler may return as it is and gets as JSON.
 template <class R>
 concept JsonResult =
-    data::Known<R> &&
+    data::Known<R> && !HasToReply<R> &&
     (data::Structure<R> || ((data::MapLike<R> || data::ListLike<R>) && !data::Wrapping<R> && !data::ByteList<R>));
 
 void bind_json(Binding& binding, const data::Type& type);

@@ -92,6 +92,7 @@ struct Extract<Bytes> : Extractor {
 };
 template <>
 struct Extract<BodyStream> : Extractor {
+  static constexpr bool takes_body = true;
   static constexpr bool needs_task = true;
   static BodyStream from(Fetch& fetch) { return BodyStream(fetch.exchange()); }
 };

@@ -60,6 +60,8 @@ class Fetch {
 struct Extractor {
   // The body is collected before the handler is called.
   static constexpr bool wants_body = false;
+  // Reads the body by itself.
+  static constexpr bool takes_body = false;
   // Only for handlers that are coroutines.
   static constexpr bool needs_task = false;
   // Takes its value from the next parameter of the path.

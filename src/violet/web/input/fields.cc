@@ -11,6 +11,17 @@ void bind_field(Binding& binding, ParameterSlot& slot, std::string_view name) {
   slot.mask = static_cast<std::uint32_t>(http::find_field(name));
 }
 
+bool fetch_cookie(Fetch& fetch, std::string_view name, bool is_required, ValueType type, void* out) {
+  const std::optional<std::string_view> value = fetch.request().cookie(name);
+  if (!value) {
+    if (is_required) fetch.fail(data::Part::Cookie, name, "is missing");
+    return false;
+  }
+  if (set_value(type, *value, out)) return true;
+  fetch.fail(data::Part::Cookie, name, "has to be " + describe(type));
+  return false;
+}
+
 bool fetch_field(Fetch& fetch, std::string_view name, const ParameterSlot& slot, bool is_required, ValueType type,
                  void* out) {
   const http::Fields& fields = fetch.exchange().request().fields;

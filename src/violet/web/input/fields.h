@@ -1,6 +1,6 @@
 #pragma once
 
-// Header<"name">: one field of the request; Cookies: those of its Cookie fields.
+// Header<"name">: one field of the request; CookieValue<"name">: one cookie; Cookies: all of them.
 //
 //   app.get("/", [](Header<"User-Agent"> agent) { … *agent … });                // "" when it did not come
 //   app.get("/", [](Header<"X-Count", int> count) { … });                       // 400 when it did not come or is no
@@ -32,6 +32,7 @@ struct Inner<std::optional<T>> {
 // True when there is a value, which then is in `out`.
 bool fetch_field(Fetch& fetch, std::string_view name, const ParameterSlot& slot, bool is_required, ValueType type,
                  void* out);
+bool fetch_cookie(Fetch& fetch, std::string_view name, bool is_required, ValueType type, void* out);
 void bind_field(Binding& binding, ParameterSlot& slot, std::string_view name);
 
 }  // namespace web
@@ -64,6 +65,35 @@ struct Extract<Header<name, T>> : Extractor {
       web::fetch_field(fetch, name.text(), slot, !kIsText, kType, &header.value);
     }
     return header;
+  }
+};
+
+// One cookie of the request, by name; as Header.
+template <Literal name, class T = std::string_view>
+struct CookieValue {
+  using Wrapped = T;
+  T value{};
+
+  operator const T&() const noexcept { return value; }  // NOLINT(google-explicit-constructor)
+  const T& operator*() const noexcept { return value; }
+  const T* operator->() const noexcept { return &value; }
+};
+
+template <Literal name, class T>
+  requires web::Value<typename web::Inner<T>::Type>
+struct Extract<CookieValue<name, T>> : Extractor {
+  static CookieValue<name, T> from(Fetch& fetch) {
+    using Inner = web::Inner<T>;
+    constexpr web::ValueType kType = web::value_type<typename Inner::Type>();
+    constexpr bool kIsText = kType.kind == web::ValueType::Kind::View || kType.kind == web::ValueType::Kind::String;
+    CookieValue<name, T> cookie;
+    if constexpr (Inner::is_optional) {
+      typename Inner::Type value{};
+      if (web::fetch_cookie(fetch, name.text(), false, kType, &value)) cookie.value = std::move(value);
+    } else {
+      web::fetch_cookie(fetch, name.text(), !kIsText, kType, &cookie.value);
+    }
+    return cookie;
   }
 };
 

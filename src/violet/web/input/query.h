@@ -6,13 +6,14 @@
 //   app.get("/users", [](Query<Page> page) { … page->limit … });       // /users?limit=5&tag=1&tag=2
 //
 // Members are integers, floating-point numbers, bools, std::string_view, std::string, and std::optional or std::vector
-// of those. What does not come keeps its default; a number or bool that is declared without one ("int a;") has to come.
-// Names and values are decoded ('+' is a space). Of a name that comes more than once the first counts, a vector gets
-// all. Unknown names are ignored. A bool without a value ("?verbose") is true. Everything that is wrong is named in one
-// 400.
+// of those; also types with rules (range<int, 1, 100>), enumerations and times. What does not come keeps its default; a
+// number or bool that is declared without one ("int a;") has to come. Names and values are decoded ('+' is a space). Of
+// a name that comes more than once the first counts, a vector gets all. Unknown names are ignored. A bool without a
+// value ("?verbose") is true. Everything that is wrong is named in one 400.
 //
 // RawQuery is the query as it came.
 
+#include "violet/web/content/form.h"
 #include "violet/web/input/extract.h"
 #include "violet/web/input/value.h"
 
@@ -148,8 +149,40 @@ void fetch_query(Fetch& fetch, const QueryShape& shape, void* const* members, Qu
 
 }  // namespace web
 
+namespace web {
+
+template <class M>
+inline constexpr bool kIsPlain = Value<M>;
+template <class M>
+inline constexpr bool kIsPlain<std::optional<M>> = Value<M>;
+template <class M>
+inline constexpr bool kIsPlain<std::vector<M>> = Value<M> && !std::is_same_v<M, bool>;
+
+// Members that carry rules, enumerations, times and the like, all of them known: read by their tables.
+template <data::Structure T>
+consteval bool is_typed_query() {
+  return reflect::visit(reflect::detail::kSample<T>.value,
+                        []<class... M>(const M&...) { return (data::Known<M> && ...) && !(kIsPlain<M> && ...); });
+}
 template <class T>
-  requires reflect::Aggregate<T>
+concept TypedQuery = data::Structure<T> && is_typed_query<T>();
+
+}  // namespace web
+
+template <web::TypedQuery T>
+struct Extract<Query<T>> : Extractor {
+  static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) {
+    web::bind_pairs(binding, data::kType<T>, "Query<>");
+  }
+  static Query<T> from(Fetch& fetch) {
+    Query<T> query;
+    web::fetch_pairs(fetch, data::Part::Query, fetch.exchange().request().query, data::kType<T>, &query.value);
+    return query;
+  }
+};
+
+template <class T>
+  requires(reflect::Aggregate<T> && !web::TypedQuery<T>)
 struct Extract<Query<T>> : Extractor {
   static void bind(web::Binding&, web::ParameterSlot& slot, std::size_t) {
     slot.mask = reflect::declared_without_value<T>();

@@ -39,6 +39,12 @@ concept Replyable = requires { sizeof(Respond<R>); };
 
 namespace web {
 
+// A type of the user's with `Reply to_reply(const R&)` beside it; see web/content/replies.h.
+template <class R>
+concept HasToReply = std::is_class_v<R> && requires(R&& value) {
+  { to_reply(std::move(value)) } -> std::same_as<Reply>;
+};
+
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 inline constexpr std::string_view kOctets = "application/octet-stream";
 

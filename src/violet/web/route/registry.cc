@@ -157,13 +157,13 @@ void Registry::check_prefix(const Scope& scope, std::vector<std::string>& errors
   if (!wrong.empty()) errors.push_back(to_string(scope.where) + ": group " + scope.prefix + ": " + wrong);
 }
 
-void Registry::bind_middleware(Scope& scope, std::vector<std::string>& errors) const {
+void Registry::bind_middleware(Scope& scope, std::vector<std::string>& errors) {
   std::vector<std::string> names;
   if (auto pattern = Pattern::parse(scope.prefix)) names = pattern->names();
   const std::vector<std::string_view> views = views_of(names);
   const std::string what = scope.outer == nullptr ? "middleware" : "middleware of group " + scope.prefix;
   for (const auto& middleware : scope.middleware) {
-    Binding binding{providers_, views, errors, what, middleware->where};
+    Binding binding{providers_, kept_, views, errors, what, middleware->where};
     middleware->bind(binding);
   }
 }
@@ -188,7 +188,7 @@ void Registry::build_entry(Entry& entry, const Hooks& hooks, std::vector<std::st
   }
   const Pattern& pattern = dispatch_->patterns.emplace_back(std::move(*parsed));
   const auto& names = dispatch_->name_views.emplace_back(views_of(dispatch_->names.emplace_back(pattern.names())));
-  Binding binding{providers_, names, errors, what, entry.where};
+  Binding binding{providers_, kept_, names, errors, what, entry.where};
   entry.handler->bind(binding);
 
   Endpoint& endpoint = dispatch_->endpoints.emplace_back();

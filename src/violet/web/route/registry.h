@@ -78,11 +78,12 @@ class Registry {
   };
 
   void check_prefix(const Scope& scope, std::vector<std::string>& errors) const;
-  void bind_middleware(Scope& scope, std::vector<std::string>& errors) const;
+  void bind_middleware(Scope& scope, std::vector<std::string>& errors);
   static Hooks flatten(const Scope& scope);
   void build_entry(Entry& entry, const Hooks& hooks, std::vector<std::string>& errors);
 
   Providers providers_;  // outlives everything that refers to it
+  Providers kept_;       // of handlers that were bound
   std::vector<std::unique_ptr<Scope>> scopes_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::unique_ptr<Dispatch> dispatch_;
