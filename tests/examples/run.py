@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""run.py NAME PROGRAM: starts an example on a free port and checks what it answers."""
+
+import http.client
+import json
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+
+from server_process import ServerProcess  # noqa: E402
+
+SECONDS_MAX = 20
+
+
+def ask(port, method, target, body=None, media="application/json"):
+    """(status, fields, body)"""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS_MAX)
+    try:
+        data = json.dumps(body) if media == "application/json" and body is not None else body
+        connection.request(method, target, data, {"Content-Type": media} if data is not None else {})
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+def expect(found, wanted, what):
+    if found != wanted:
+        sys.exit(f"{what}: {found!r}, expected {wanted!r}")
+
+
+def json_api(port):
+    status, fields, body = ask(port, "POST", "/notes", {"title": "milk"})
+    expect((status, fields["Location"]), (201, "/notes/1"), "POST /notes")
+    expect(json.loads(body), {"id": 1, "title": "milk", "body": "", "tags": []}, "POST /notes")
+    expect(ask(port, "PUT", "/notes/1", {"title": "tea", "tags": ["hot"]})[0], 200, "PUT /notes/1")
+    expect(json.loads(ask(port, "GET", "/notes/1")[2])["title"], "tea", "GET /notes/1")
+    expect(len(json.loads(ask(port, "GET", "/notes?limit=5")[2])), 1, "GET /notes")
+    expect(ask(port, "GET", "/notes?limit=0")[0], 400, "GET /notes?limit=0")
+    expect(ask(port, "POST", "/notes", {"title": ""})[0], 422, "POST /notes without a title")
+    expect(ask(port, "DELETE", "/notes/1")[0], 204, "DELETE /notes/1")
+    expect(ask(port, "GET", "/notes/1")[0], 404, "GET /notes/1 afterwards")
+
+
+def validation(port):
+    good = {
+        "mail": "a@example.org",
+        "phone": "+49 123 456",
+        "room": "Single",
+        "from": "2026-02-28",
+        "until": "2026-03-01",
+        "guests": [{"name": "ada"}],
+    }
+    status, _, body = ask(port, "POST", "/bookings", good)
+    expect((status, json.loads(body)), (201, {"nights": 1, "guests": 1}), "a good booking")
+    bad = good | {"mail": "x", "phone": "?", "guests": [], "site": "javascript:alert(1)", "wishes": ["a", "a"]}
+    status, fields, body = ask(port, "POST", "/bookings", bad)
+    expect((status, fields["Content-Type"]), (422, "application/problem+json"), "a bad booking")
+    pointers = {error["pointer"] for error in json.loads(body)["errors"]}
+    expect(pointers, {"/mail", "/phone", "/guests", "/site", "/wishes"}, "what is wrong with it")
+    crossed = good | {"until": "2026-02-28", "guests": [{"name": "a"}, {"name": "b"}]}
+    pointers = {error["pointer"] for error in json.loads(ask(port, "POST", "/bookings", crossed)[2])["errors"]}
+    expect(pointers, {"/until", "/room"}, "what is wrong across members")
+    expect(ask(port, "GET", "/search?guests=13")[0], 400, "a query beyond its range")
+    form = "application/x-www-form-urlencoded"
+    expect(json.loads(ask(port, "POST", "/search", "guests=2&room=Suite", form)[2]), {"guests": 2, "room": "Suite"}, "a form")
+    expect(ask(port, "POST", "/search", "guests=x", form)[0], 422, "a bad form")
+
+
+def sse(port):
+    expect(b"EventSource" in ask(port, "GET", "/")[2], True, "the page")
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS_MAX)
+    connection.request("GET", "/ticks?every_ms=10", headers={"Last-Event-ID": "6"})
+    answer = connection.getresponse()
+    expect(answer.headers["Content-Type"], "text/event-stream", "GET /ticks")
+    lines = [answer.readline().decode() for _ in range(8)]
+    wanted = []
+    for number in (7, 8):
+        wanted += ["event: tick\n", f"id: {number}\n", f'data: {{"number":{number},"text":"tick"}}\n', "\n"]
+    expect(lines, wanted, "the events")
+    connection.close()
+
+
+def main():
+    name, program = sys.argv[1:]
+    # Programs say on stderr where they listen.
+    command = ["/bin/sh", "-c", 'exec "$0" "$@" 2>&1', program, "http://127.0.0.1:0"]
+    until = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
+    with ServerProcess(command, until) as server:
+        {"json_api": json_api, "validation": validation, "sse": sse}[name](int(server.found[1]))
+        return server.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
