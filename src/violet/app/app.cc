@@ -93,6 +93,11 @@ tls::Loaded<CertificateFiles> make_certificate(const std::string& url) {
 
 tls::Loaded<Entrance> entrance_of(const std::string& url, const ListenOptions& options) {
   Entrance entrance{.expects_proxy = options.proxy_protocol};
+  for (const std::string& protocol : options.protocols) {
+    if (protocol != "h2" && protocol != "http/1.1") return std::unexpected("unknown protocol: " + protocol);
+  }
+  if (options.protocols.empty()) return std::unexpected("no protocol is given");
+  if (options.protocols.size() == 1) entrance.protocol = options.protocols.front();
   if (!url.starts_with("https://")) {
     if (!options.certificate.empty()) return std::unexpected("a certificate is given, but the URL is not https");
     return entrance;

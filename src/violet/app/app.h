@@ -47,10 +47,11 @@ struct ListenOptions {
   // Whether clients are asked for certificates, and who signs those. request.security() has what they have shown.
   ClientCertificate client_certificate = ClientCertificate::None;
   std::string client_ca = {};
-  // Protocols to agree on (ALPN), the preferred one first. A client that offers only others is refused.
-  std::vector<std::string> protocols = {"http/1.1"};
 
   // --- of all
+  // What is spoken, the preferred one first: agreed on by ALPN with TLS, told by the client's first bytes without it
+  // (HTTP/2 also by Upgrade: h2c). A client that speaks only others is refused.
+  std::vector<std::string> protocols = {"h2", "http/1.1"};
   // Connections come through a load balancer that says in a PROXY header (version 1 or 2) who the client is. Whoever
   // can reach this listener can claim any address.
   bool proxy_protocol = false;

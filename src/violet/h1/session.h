@@ -106,6 +106,8 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   // Closes now; every stream hears why.
   void abort(Error why) noexcept;
   [[nodiscard]] std::size_t stream_count() const noexcept { return stream_count_; }
+  // The connection goes on in HTTP/2 and without this session.
+  [[nodiscard]] bool was_handed_over() const noexcept { return was_handed_over_; }
 
   void on_readable() noexcept override;
   void on_writable() noexcept override;
@@ -210,6 +212,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   bool is_paused_ = false;   // bytes are kept back until there is room for more requests
   bool is_closing_ = false;  // no further request is taken; closes after the last answer
   bool is_closed_ = false;   // abort() was called, streams will hear
+  bool was_handed_over_ = false;
   bool is_write_blocked_ = false;
   bool wants_linger_ = false;   // the client may still be sending: close so that it can read the answer first
   bool wants_turn_ = false;     // a source has more than one turn may send

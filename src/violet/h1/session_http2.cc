@@ -52,7 +52,7 @@ bool Session::hand_over(Bytes& bytes, const Stream* upgraded) noexcept {
   }
   if (!host_.on_http2(*this, wish)) return false;
   transport_ = nullptr;
-  is_closed_ = true;
+  is_closed_ = was_handed_over_ = true;
   timer_.cancel();
   reading_.end();
   bytes.begin = bytes.end;

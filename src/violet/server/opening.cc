@@ -93,7 +93,7 @@ void Opening::take_proxy_header(const Address& source) noexcept {
   if (way_.context != nullptr) {
     begin_handshake();
   } else {
-    end({});
+    end(way_.protocol);
   }
 }
 

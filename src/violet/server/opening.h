@@ -40,6 +40,7 @@ class Opening final : public ListNode<Opening>, private net::Transport::Owner, p
 
   struct Way {
     bool expects_proxy = false;
+    std::string_view protocol;  // of a connection without TLS, see Entrance
     tls::Shared* shared = nullptr;
     tls::ServerContext* context = nullptr;  // TLS follows; nullptr: it does not
   };

@@ -47,6 +47,9 @@ struct ServerOptions {
 struct Entrance {
   std::shared_ptr<tls::Credentials> credentials;  // TLS; nullptr: none
   bool expects_proxy = false;                     // a PROXY header comes first and says who the client is
+  // Without TLS: "http/1.1" or "h2" where the listener speaks that alone; "": the client's first bytes choose. With TLS
+  // the credentials say what there is to agree on.
+  std::string protocol = {};
 };
 
 class Server {

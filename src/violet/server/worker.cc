@@ -1,6 +1,7 @@
 #include "violet/server/worker.h"
 
 #include "violet/base/log.h"
+#include "violet/h2/message/upgrade.h"
 #include "violet/net/socket.h"
 #include "violet/tls/error.h"
 
@@ -16,16 +17,30 @@ constexpr std::uint64_t kCleanUpMs = 5'000;  // that tasks may take after the la
 constexpr std::uint64_t kCleanUpLookMs = 5;  // between two looks whether they have ended
 constexpr std::uint64_t kTrimMs = 500;       // without a connection, until pools are emptied
 
+// A visited session may leave the list.
+template <class Session, class Visit>
+void each(const List<Session, Session>& sessions, Visit&& visit) {
+  for (Session* session = sessions.front(); session != nullptr;) {
+    Session* const next = sessions.next(*session);
+    visit(*session);
+    session = next;
+  }
+}
+
 }  // namespace
 
 Worker::Worker(Server& server)
-    : server_(server), loop_ref_(loop_.ref()), site_(loop_, server.service_, server.options_.limits), h1_(site_) {
+    : server_(server),
+      loop_ref_(loop_.ref()),
+      site_(loop_, server.service_, server.options_.limits),
+      h1_(site_),
+      h2_(site_, h1_) {
   site_.error_page = server.options_.error_page;
   site_.server_name = server.options_.server_name;
 }
 
 Worker::~Worker() {
-  VIOLET_ASSERT(!thread_.joinable() && sessions_.is_empty() && openings_.is_empty());
+  VIOLET_ASSERT(!thread_.joinable() && is_empty() && openings_.is_empty());
   for (const auto& port : ports_) port->listener().close();
   // Listeners die before the loop does, so their close callbacks have to run now.
   while (!ports_.empty() && !ports_.back()->listener().is_closed()) loop_.step(0);
@@ -85,26 +100,23 @@ void Worker::begin_drain() noexcept {
   site_.begin_drain();
   for (const auto& port : ports_) port->listener().close();
   while (Opening* opening = openings_.front()) opening->abort(Error(ErrorKind::ShuttingDown));
-  for (h1::Session* session = sessions_.front(); session != nullptr;) {
-    h1::Session* next = sessions_.next(*session);
-    session->drain();
-    session = next;
-  }
+  each(sessions_, [](h1::Session& session) { session.drain(); });
+  each(http2_sessions_, [](h2::Session& session) { session.drain(); });
   end_if_empty();
 }
 
 void Worker::cut() noexcept {
   if (!site_.is_draining) begin_drain();
-  for (h1::Session* session = sessions_.front(); session != nullptr; session = sessions_.next(*session)) {
-    session->abort(Error(ErrorKind::ShuttingDown));
-  }
+  each(sessions_, [](h1::Session& session) { session.abort(Error(ErrorKind::ShuttingDown)); });
+  each(http2_sessions_, [](h2::Session& session) { session.abort(Error(ErrorKind::ShuttingDown)); });
   end_if_empty();
 }
 
 void Worker::end_if_empty() noexcept {
-  if (!site_.is_draining || !sessions_.is_empty() || !openings_.is_empty()) return;
+  if (!site_.is_draining || !is_empty()) return;
   // A handler's shielded clean-up may go on after its client has left; it gets a while.
-  if (site_.exchanges.used_count() > (h1_.has_spare_stream() ? 1u : 0u)) {
+  const std::size_t spare_count = (h1_.has_spare_stream() ? 1u : 0u) + (h2_.has_spare_stream() ? 1u : 0u);
+  if (site_.exchanges.used_count() > spare_count) {
     if (give_up_ms_ == 0) give_up_ms_ = loop_.now_ms() + kCleanUpMs;
     if (loop_.now_ms() < give_up_ms_) {
       loop_.timers().arm_after(end_timer_, kCleanUpLookMs);
@@ -121,8 +133,9 @@ void Worker::end_if_empty() noexcept {
 
 // Nobody has been here for a while: what the last burst needed goes back to the system.
 void Worker::trim() noexcept {
-  if (!sessions_.is_empty() || !openings_.is_empty()) return;
+  if (!is_empty()) return;
   h1_.trim();
+  h2_.trim();
   site_.blocks.trim(0);
 #if defined(__GLIBC__)
   ::malloc_trim(0);
@@ -155,7 +168,7 @@ void Worker::Port::on_accept(int descriptor, const Address& peer) noexcept {
   net::Transport* const transport = worker_.accept(descriptor, peer, connection);
   if (transport == nullptr) return;
   if (entrance_.credentials == nullptr && !entrance_.expects_proxy) {
-    worker_.open_session(*transport, connection, {});
+    worker_.open_session(*transport, connection, entrance_.protocol);
     return;
   }
   tls::ServerContext* const secure = context();
@@ -167,7 +180,10 @@ void Worker::Port::on_accept(int descriptor, const Address& peer) noexcept {
   }
   auto* opening = new Opening(worker_.loop_, worker_.site_.limits, worker_, *transport, std::move(connection));
   worker_.openings_.push_back(*opening);
-  opening->start({.expects_proxy = entrance_.expects_proxy, .shared = worker_.tls_.get(), .context = secure});
+  opening->start({.expects_proxy = entrance_.expects_proxy,
+                  .protocol = entrance_.protocol,
+                  .shared = worker_.tls_.get(),
+                  .context = secure});
 }
 
 // nullptr when the connection cannot be served; it is closed then.
@@ -185,11 +201,37 @@ net::Transport* Worker::accept(int descriptor, const Address& peer, Connection& 
   return *transport;
 }
 
-// The one place where a protocol becomes a session: "" is a connection on which none was agreed.
-void Worker::open_session(net::Transport& transport, const Connection& connection, std::string_view) noexcept {
-  auto* session = new h1::Session(h1_, *this, transport, connection);
+// The one place where a protocol becomes a session. "": none was agreed on, so that the client's first bytes tell.
+void Worker::open_session(net::Transport& transport, const Connection& connection, std::string_view protocol) noexcept {
+  if (protocol == "h2") {
+    add_http2(transport, connection).open();
+    return;
+  }
+  h1::Session::Host& host = protocol.empty() ? static_cast<h1::Session::Host&>(*this) : only_http1_;
+  auto* session = new h1::Session(h1_, host, transport, connection);
   sessions_.push_back(*session);
   session->open();
+}
+
+h2::Session& Worker::add_http2(net::Transport& transport, const Connection& connection) {
+  auto* session = new h2::Session(h2_, *this, transport, connection);
+  http2_sessions_.push_back(*session);
+  return *session;
+}
+
+bool Worker::on_http2(h1::Session&, const h1::Http2Wish& wish) noexcept {
+  // With TLS it has to be agreed on in the handshake (RFC 9113 §3.2).
+  if (wish.connection.is_secure) return false;
+  const char* const begin = wish.received.data();
+  const h2::Session::Bytes received{begin, begin + wish.received.size(), &wish.owner};
+  if (wish.request == nullptr) {
+    add_http2(wish.transport, wish.connection).open(received);
+    return true;
+  }
+  const auto settings = h2::decode_settings(wish.settings);
+  if (!settings) return false;
+  add_http2(wish.transport, wish.connection).open(*wish.request, *settings, received);
+  return true;
 }
 
 void Worker::on_opened(Opening& opening, net::Transport& transport, const Connection& connection,
@@ -240,6 +282,13 @@ void Worker::on_accept_paused(Error why) noexcept {
 }
 
 void Worker::on_session_closed(h1::Session& session) noexcept {
+  const bool was_handed_over = session.was_handed_over();
+  session.unlink();
+  delete &session;
+  if (!was_handed_over) on_connection_end();
+}
+
+void Worker::on_session_closed(h2::Session& session) noexcept {
   session.unlink();
   delete &session;
   on_connection_end();
@@ -249,7 +298,7 @@ void Worker::on_connection_end() noexcept {
   ++site_.counters.connections_closed;
   server_.connection_count_.fetch_sub(1, std::memory_order_relaxed);
   for (const auto& port : ports_) port->listener().resume();
-  if (sessions_.is_empty() && openings_.is_empty() && !site_.is_draining) {
+  if (is_empty() && !site_.is_draining) {
     loop_.timers().arm(trim_timer_, loop_.now_ms() + kTrimMs);
   }
   end_if_empty();

@@ -5,6 +5,7 @@
 
 #include "violet/core/site.h"
 #include "violet/h1/session.h"
+#include "violet/h2/session.h"
 #include "violet/net/listener.h"
 #include "violet/server/opening.h"
 #include "violet/server/server.h"
@@ -19,7 +20,7 @@
 
 namespace violet {
 
-class Worker final : public h1::Session::Host, private Opening::Host {
+class Worker final : public h1::Session::Host, public h2::Session::Host, private Opening::Host {
  public:
   explicit Worker(Server& server);
   ~Worker();  // REQUIRES: joined, or never started
@@ -39,6 +40,8 @@ class Worker final : public h1::Session::Host, private Opening::Host {
   [[nodiscard]] const Counters& counters() const noexcept { return site_.counters; }
 
   void on_session_closed(h1::Session& session) noexcept override;
+  void on_session_closed(h2::Session& session) noexcept override;
+  bool on_http2(h1::Session& session, const h1::Http2Wish& wish) noexcept override;
 
  private:
   // A listener, and how its connections open.
@@ -60,9 +63,20 @@ class Worker final : public h1::Session::Host, private Opening::Host {
     std::uint64_t generation_ = 0;
   };
 
+  // The host of connections that are to stay HTTP/1.1.
+  struct OnlyHttp1 final : h1::Session::Host {
+    explicit OnlyHttp1(Worker& of) noexcept : worker(of) {}
+    void on_session_closed(h1::Session& session) noexcept override { worker.on_session_closed(session); }
+    Worker& worker;
+  };
+
   void run();
   net::Transport* accept(int descriptor, const Address& peer, Connection& connection) noexcept;
   void open_session(net::Transport& transport, const Connection& connection, std::string_view protocol) noexcept;
+  h2::Session& add_http2(net::Transport& transport, const Connection& connection);
+  [[nodiscard]] bool is_empty() const noexcept {
+    return sessions_.is_empty() && http2_sessions_.is_empty() && openings_.is_empty();
+  }
   [[nodiscard]] bool has_room() noexcept;
   void on_accept_paused(Error why) noexcept;
   void on_opened(Opening& opening, net::Transport& transport, const Connection& connection,
@@ -80,11 +94,14 @@ class Worker final : public h1::Session::Host, private Opening::Host {
   LoopRef loop_ref_;
   Site site_;
   h1::Shared h1_;
+  h2::Shared h2_;  // reads and writes through the buffers of h1_
+  OnlyHttp1 only_http1_{*this};
   std::unique_ptr<tls::Shared> tls_;  // once a listener speaks TLS
   std::vector<std::unique_ptr<Port>> ports_;
   std::unique_ptr<tls::FileWatch> watch_;
   List<Opening, Opening> openings_;
   List<h1::Session, h1::Session> sessions_;
+  List<h2::Session, h2::Session> http2_sessions_;
   TimerTo<&Worker::begin_drain> drain_timer_{*this};
   TimerTo<&Worker::cut> cut_timer_{*this};
   TimerTo<&Worker::end_if_empty> end_timer_{*this};
