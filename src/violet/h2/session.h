@@ -22,6 +22,7 @@
 #include "violet/event/loop.h"
 #include "violet/h2/frame.h"
 #include "violet/h2/guard.h"
+#include "violet/h2/message/read.h"
 #include "violet/h2/message/write.h"
 #include "violet/h2/streams.h"
 #include "violet/hpack/decoder.h"
@@ -167,9 +168,15 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
 
   // --- session_streams.cc
   Stream& open_stream(std::uint32_t id);
+  void begin_stream(Stream& stream, std::uint32_t id) noexcept;
   void on_request(std::uint32_t id, bool ends_stream, bool depends_on_itself, std::string_view block);
   void on_late_head(std::uint32_t id, std::string_view block);
-  void accept(Stream& stream, bool ends_stream, const hpack::Section& section);
+  Reading read_head(Stream& stream, bool ends_stream, std::string_view block, hpack::Section& section,
+                    http::Head& head);
+  void on_waiting_request(std::uint32_t id, bool ends_stream, bool depends_on_itself, std::string_view block);
+  void admit(Stream& stream);
+  [[nodiscard]] bool has_room_for_request();
+  void accept(Stream& stream, bool ends_stream, bool has_priority, bool has_expect);
   void accept_upgraded(const http::Head& request);
   void refuse_head(Stream& stream, bool ends_stream, Error why);
   void refuse_stream(std::uint32_t id, std::string_view block);
@@ -181,6 +188,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void refuse_body(Stream& stream, Error why);
   void decide_all();
   void decide(Stream& stream);
+  void release_held(Stream& stream, Stream::Held& held);
   void retire(Stream& stream, Error why = {}) noexcept;
   // The peer's fault, of this stream alone.
   void stream_error(Stream& stream, Code code);
@@ -292,7 +300,9 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   ClosedStreams closed_;
   StreamTable streams_;
   Scheduler scheduler_;
-  List<Stream, Stream> over_;  // to be retired at the next safe moment
+  List<Stream, Stream> over_;       // to be retired at the next safe moment
+  List<Stream, Stream> waiting_;    // requests that wait for room, oldest first
+  std::uint64_t unsent_bytes_ = 0;  // of bodies, held by streams until they may send
   net::Output* output_ = nullptr;
 
   Budget deaths_;

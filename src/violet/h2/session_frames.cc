@@ -100,7 +100,7 @@ void Session::on_priority_update(std::string_view payload) {
   uses_priorities_ = true;
   Stream* stream = streams_.find(id);
   if (stream == nullptr || stream->is_doomed_) return;
-  const bool is_ready = stream->is_linked();
+  const bool is_ready = stream->is_scheduled_;
   if (is_ready) scheduler_.remove(*stream);
   stream->priority_ = parse_priority(payload.substr(4));
   if (is_ready) scheduler_.add(*stream);

@@ -1,5 +1,6 @@
 // h2::Session: streams from their head to their end.
 
+#include "violet/h2/message/kept.h"
 #include "violet/h2/message/read.h"
 #include "violet/h2/message/upgrade.h"
 #include "violet/h2/session.h"
@@ -20,8 +21,22 @@ Error limit_error(LimitId id, int status) noexcept {
   return Error(ErrorKind::TooLarge, static_cast<std::int32_t>(id), static_cast<std::uint16_t>(status));
 }
 
-Error error_of(hpack::Verdict verdict, LimitId bytes_limit) noexcept {
-  return limit_error(verdict == hpack::Verdict::OverBytes ? bytes_limit : LimitId::field_count_max, 431);
+// Of a head that says too much.
+Error error_of(Reading reading) noexcept {
+  if (reading == Reading::TargetTooLong) return limit_error(LimitId::request_line_bytes_max, 414);
+  return limit_error(reading == Reading::TooManyBytes ? LimitId::field_bytes_max : LimitId::field_count_max, 431);
+}
+
+// The receiver of requests that nobody has taken yet.
+Receiver& nobody() noexcept {
+  struct Nobody final : Receiver {
+    void on_head(http::Head&, bool) override {}
+    void on_data(Slice) override {}
+    void on_end(const http::Fields*) override {}
+    void on_close(Error) noexcept override {}
+  };
+  static constinit Nobody one;
+  return one;
 }
 
 }  // namespace
@@ -37,11 +52,15 @@ Stream& Session::open_stream(std::uint32_t id) {
     stream->exchange_ = &shared_.site->exchanges.open(*stream);
     stream->receiver_ = stream->exchange_;
   }
-  stream->id_ = id;
-  stream->send_window_ = static_cast<std::int32_t>(peer_.window);
-  stream->receive_window_ = receive_window();
-  streams_.insert(*stream);
+  begin_stream(*stream, id);
   return *stream;
+}
+
+void Session::begin_stream(Stream& stream, std::uint32_t id) noexcept {
+  stream.id_ = id;
+  stream.send_window_ = static_cast<std::int32_t>(peer_.window);
+  stream.receive_window_ = receive_window();
+  streams_.insert(stream);
 }
 
 // What a peer may send on a new stream. Until it has seen our settings it may use the default.
@@ -62,25 +81,93 @@ void Session::on_request(std::uint32_t id, bool ends_stream, bool depends_on_its
     return;
   }
   control_.earn(kControlFramesPerRequest);
+  if (!has_room_for_request()) [[unlikely]] {
+    if (!is_closed_) on_waiting_request(id, ends_stream, depends_on_itself, block);
+    return;
+  }
   Stream& stream = open_stream(id);
   http::Head& head = stream.exchange_->request();
   hpack::Section section(head.fields);
+  const Reading reading = read_head(stream, ends_stream, block, section, head);
+  if (reading == Reading::Good && !depends_on_itself) [[likely]] {
+    accept(stream, ends_stream, section.has(http::FieldId::Priority), section.has(http::FieldId::Expect));
+  } else if (reading == Reading::Malformed || reading == Reading::Good) {
+    stream_error(stream, Code::ProtocolError);
+  } else if (reading != Reading::Broken) {
+    refuse_head(stream, ends_stream, error_of(reading));
+  }
+}
+
+// A request's block into `head`, and what it says of the body into the stream.
+Reading Session::read_head(Stream& stream, bool ends_stream, std::string_view block, hpack::Section& section,
+                           http::Head& head) {
   const auto verdict =
       decoder_.decode(block, {.bytes_max = limits().field_bytes_max, .count_max = limits().field_count_max}, section);
-  if (verdict == hpack::Verdict::Broken) return fail(Code::CompressionError);
+  if (verdict == hpack::Verdict::Broken) {
+    fail(Code::CompressionError);
+    return Reading::Broken;
+  }
   std::optional<std::uint64_t> length;
   const Reading reading = read_request(section, limits().request_line_bytes_max, true, head, length);
-  if (verdict != hpack::Verdict::Done) {
-    refuse_head(stream, ends_stream, error_of(verdict, LimitId::field_bytes_max));
-  } else if (reading == Reading::TargetTooLong) {
-    refuse_head(stream, ends_stream, limit_error(LimitId::request_line_bytes_max, 414));
-  } else if (reading == Reading::Malformed || depends_on_itself || (ends_stream && length.value_or(0) > 0)) {
-    stream_error(stream, Code::ProtocolError);
-  } else {
-    stream.has_length_ = length.has_value();
-    stream.length_left_ = length.value_or(0);
-    accept(stream, ends_stream, section);
+  if (verdict != hpack::Verdict::Done)
+    return verdict == hpack::Verdict::OverBytes ? Reading::TooManyBytes : Reading::TooManyFields;
+  if (reading == Reading::Good && ends_stream && length.value_or(0) > 0) return Reading::Malformed;
+  stream.has_length_ = length.has_value();
+  stream.length_left_ = length.value_or(0);
+  return reading;
+}
+
+// So much is unsent already that this request has to wait before it may add to it. What is sound of it is kept;
+// anything else needs no room.
+void Session::on_waiting_request(std::uint32_t id, bool ends_stream, bool depends_on_itself, std::string_view block) {
+  Stream& stream = *shared_.streams.take(*this);
+  stream.receiver_ = &nobody();
+  begin_stream(stream, id);
+  shared_.scratch.reset();
+  http::Head head(shared_.scratch);
+  hpack::Section section(head.fields);
+  const Reading reading = read_head(stream, ends_stream, block, section, head);
+  if (reading == Reading::Broken) return;
+  if (reading == Reading::Malformed || depends_on_itself) return stream_error(stream, Code::ProtocolError);
+  if (reading != Reading::Good) return stream_error(stream, Code::EnhanceYourCalm);
+  stream.is_received_ = ends_stream;
+  stream.held_ = std::make_unique<Stream::Held>();
+  stream.held_->is_waiting = true;
+  stream.held_->ends_with_head = stream.held_->is_ended = ends_stream;
+  stream.held_->head = keep(head);
+  waiting_.push_back(stream);
+}
+
+// Takes up a request that has waited, with what has come of its body.
+void Session::admit(Stream& stream) {
+  stream.unlink();
+  const std::unique_ptr<Stream::Held> held = std::move(stream.held_);
+  stream.exchange_ = &shared_.site->exchanges.open(stream);
+  stream.receiver_ = stream.exchange_;
+  http::Head& head = stream.exchange_->request();
+  restore(held->head, head);
+  const bool has_expect = head.fields.has(http::FieldId::Expect) && held->data.is_empty();
+  accept(stream, held->ends_with_head, head.fields.has(http::FieldId::Priority), has_expect);
+  if (is_closed_ || held->ends_with_head) return;
+  if (stream.held_) {
+    // A CONNECT: it waits on, for the decision.
+    stream.held_->data = std::move(held->data);
+    stream.held_->is_ended = stream.is_received_ = held->is_ended;
+    return;
   }
+  release_held(stream, *held);
+}
+
+bool Session::has_room_for_request() {
+  const auto unsent = [this] { return unsent_bytes_ + (output_ != nullptr ? output_->size() : 0); };
+  if (unsent() < limits().flush_bytes_max) [[likely]]
+    return true;
+  pump();
+  if (output_ != nullptr && output_->size() >= limits().flush_bytes_max) flush();
+  // Bytes that wait for the transport or for the connection's window: a further answer would wait behind them. Those
+  // that wait for the windows of their streams keep nobody else, within bounds.
+  const bool is_blocked = is_write_blocked_ || send_window_ <= 0;
+  return !is_closed_ && unsent() < (is_blocked ? limits().flush_bytes_max : limits().unsent_bytes_max);
 }
 
 // HEADERS of a stream that is over, or was passed by (RFC 9113 §5.1, §5.1.1).
@@ -95,12 +182,12 @@ void Session::on_late_head(std::uint32_t id, std::string_view block) {
 }
 
 // A whole and proper head: decides how the body comes, and hands both up.
-void Session::accept(Stream& stream, bool ends_stream, const hpack::Section& section) {
+void Session::accept(Stream& stream, bool ends_stream, bool has_priority, bool has_expect) {
   http::Head& head = stream.exchange_->request();
   stream.is_head_request_ = head.method == http::Method::Head;
   stream.is_connect_ = head.method == http::Method::Connect;
   stream.is_received_ = ends_stream;
-  if (section.has(http::FieldId::Priority)) {
+  if (has_priority) {
     stream.priority_ = parse_priority(head.fields.get(http::FieldId::Priority));
     uses_priorities_ = true;
   } else {
@@ -109,17 +196,20 @@ void Session::accept(Stream& stream, bool ends_stream, const hpack::Section& sec
   }
   const bool has_body = !ends_stream && !stream.is_connect_;
   if (has_body) {
-    stream.expects_continue_ = section.has(http::FieldId::Expect);
+    stream.expects_continue_ = has_expect;
     time_reading(stream);
   }
-  // What follows a CONNECT belongs to whatever it becomes.
-  if (stream.is_connect_)
-    stream.undecided_ = std::make_unique<Stream::Undecided>(Chain(), ends_stream, !head.protocol.empty());
+  if (stream.is_connect_) {
+    // What follows belongs to whatever it becomes.
+    stream.held_ = std::make_unique<Stream::Held>();
+    stream.held_->is_ended = ends_stream;
+    stream.held_->is_extended = !head.protocol.empty();
+  }
   idle_.end();
   stream.receiver_->on_head(head, has_body);
   if (is_closed_ || !ends_stream || stream.is_doomed_) return;
   if (!stream.is_connect_) stream.receiver_->on_end(nullptr);
-  if (stream.is_done() && !stream.is_doomed_ && !stream.undecided_) retire(stream);
+  if (stream.is_done() && !stream.is_doomed_ && !stream.held_) retire(stream);
 }
 
 // Stream 1 is the request that came in HTTP/1.1 (RFC 7540 §3.2).
@@ -129,12 +219,7 @@ void Session::accept_upgraded(const http::Head& request) {
   Stream& stream = open_stream(1);
   http::Head& head = stream.exchange_->request();
   copy_request(request, head);
-  hpack::Section section(head.fields);
-  for (const http::Field& field : head.fields) {
-    const auto id = static_cast<std::size_t>(field.id);
-    section.ids[id / 64] |= std::uint64_t{1} << (id % 64);
-  }
-  accept(stream, true, section);
+  accept(stream, true, head.fields.has(http::FieldId::Priority), false);
 }
 
 // Answered without the application; what may follow of the request is not handed up.
@@ -177,7 +262,8 @@ void Session::on_response(Stream& stream, bool ends_stream, std::string_view blo
   std::optional<std::uint64_t> length;
   if (read_response(section, head, length) != Reading::Good) return stream_error(stream, Code::ProtocolError);
   if (http::is_informational(head.status)) {
-    // Nothing ends with a head that only informs (§8.1).
+    // Nothing ends with a head that only informs (§8.1), and it comes to an answer some time.
+    if (++stream.informational_count_ > limits().informational_max) return stream_error(stream, Code::EnhanceYourCalm);
     if (ends_stream) return stream_error(stream, Code::ProtocolError);
     stream.receiver_->on_head(head, false);
     return;
@@ -198,10 +284,13 @@ void Session::on_trailers(Stream& stream, std::string_view block) {
   if (verdict == hpack::Verdict::Broken) return fail(Code::CompressionError);
   if (verdict != hpack::Verdict::Done) {
     stream.is_received_ = true;
-    return refuse_body(stream, error_of(verdict, LimitId::trailer_bytes_max));
+    return refuse_body(
+        stream,
+        limit_error(verdict == hpack::Verdict::OverBytes ? LimitId::trailer_bytes_max : LimitId::field_count_max, 431));
   }
   // A tunnel carries DATA alone (§8.5).
   if (!read_trailers(section) || stream.is_connect_) return stream_error(stream, Code::ProtocolError);
+  if (stream.held_) stream.held_->trailers = keep(fields);
   end_body(stream, &fields);
 }
 
@@ -217,8 +306,8 @@ void Session::deliver(Stream& stream, Slice data) {
   stream.reading_.moved(size, now(), stream.is_tunnel_ ? 0 : limits().body_rate_min,
                         stream.is_tunnel_ ? limits().half_closed_ms : limits().body_stall_ms);
   const bool is_small = size < kCopyMax;
-  if (stream.undecided_) {
-    stream.undecided_->data.append(is_small ? Slice::of(std::string(data.text())) : std::move(data));
+  if (stream.held_) {
+    stream.held_->data.append(is_small ? Slice::of(std::string(data.text())) : std::move(data));
     return;
   }
   if (is_server() && stream.is_finished_ && !stream.is_tunnel_) {
@@ -237,8 +326,8 @@ void Session::end_body(Stream& stream, const http::Fields* trailers) {
   if (stream.has_length_ && stream.length_left_ != 0) return stream_error(stream, Code::ProtocolError);
   stream.is_received_ = true;
   time_reading(stream);
-  if (stream.undecided_) {
-    stream.undecided_->is_ended = true;
+  if (stream.held_) {
+    stream.held_->is_ended = true;
     return;
   }
   if (!stream.is_deaf_) stream.receiver_->on_end(trailers);
@@ -259,7 +348,7 @@ void Session::decide_all() {
   for (;;) {
     Stream* decided = nullptr;
     streams_.each([&](Stream& stream) {
-      if (stream.undecided_ && stream.is_started_ && !stream.is_doomed_) decided = &stream;
+      if (stream.held_ && stream.is_started_ && !stream.is_doomed_) decided = &stream;
     });
     if (decided == nullptr || is_closed_) return;
     decide(*decided);
@@ -268,24 +357,33 @@ void Session::decide_all() {
 
 // What a CONNECT has become is known: the bytes behind it go where they belong.
 void Session::decide(Stream& stream) {
-  const auto undecided = std::move(stream.undecided_);
-  if (!stream.is_tunnel_) {
-    stream.is_deaf_ = true;
-    return_to_peer(stream, static_cast<std::uint32_t>(undecided->data.size()));
-  }
-  while (!stream.is_deaf_ && !stream.is_doomed_ && !is_closed_ && !undecided->data.is_empty()) {
-    Slice data = undecided->data.pop_front();
-    stream.owed_bytes_ += static_cast<std::uint32_t>(data.size());
-    stream.receiver_->on_data(std::move(data));
+  const std::unique_ptr<Stream::Held> held = std::move(stream.held_);
+  if (!stream.is_tunnel_) stream.is_deaf_ = true;
+  const bool is_ended = held->is_ended;
+  release_held(stream, *held);
+  if (!is_ended && !is_closed_ && stream.is_finished_ && stream.is_deaf_) cut_body(stream);
+}
+
+// Hands up what came before there was somebody to take it. The stream may be gone afterwards.
+void Session::release_held(Stream& stream, Stream::Held& held) {
+  while (!held.data.is_empty() && !stream.is_doomed_ && !is_closed_) {
+    Slice data = held.data.pop_front();
+    const auto size = static_cast<std::uint32_t>(data.size());
+    if (stream.is_deaf_) {
+      return_to_peer(stream, size);
+    } else {
+      stream.owed_bytes_ += size;
+      stream.receiver_->on_data(std::move(data));
+    }
   }
   if (is_closed_ || stream.is_doomed_) return;
-  if (undecided->is_ended && !stream.is_deaf_) stream.receiver_->on_end(nullptr);
-  if (is_closed_ || stream.is_doomed_) return;
-  if (stream.is_done()) {
-    retire(stream);
-  } else if (stream.is_finished_ && stream.is_deaf_) {
-    cut_body(stream);
-  }
+  if (!held.is_ended) return time_reading(stream);
+  shared_.scratch.reset();
+  http::Fields trailers(shared_.scratch);
+  restore(held.trailers, trailers);
+  // Its length was looked at when it came.
+  stream.has_length_ = false;
+  end_body(stream, trailers.is_empty() ? nullptr : &trailers);
 }
 
 // --- windows of ours, and the time that a peer has to use them
@@ -331,8 +429,10 @@ void Session::time_reading(Stream& stream) noexcept {
 
 void Session::retire(Stream& stream, Error why) noexcept {
   streams_.remove(stream);
-  if (stream.is_linked()) scheduler_.remove(stream);
+  scheduler_.remove(stream);
+  stream.unlink();
   if (receiving_ == &stream) receiving_ = nullptr;
+  unsent_bytes_ -= stream.body_.chain().size();
   // The usual stream goes on to the next request with its exchange, without a way through the pools.
   if (stream.is_reusable() && !why && shared_.wants_spare_stream() && stream.exchange_->reopen()) [[likely]] {
     shared_.give_spare_stream(stream);
@@ -354,8 +454,10 @@ void Session::stream_error(Stream& stream, Code code) {
 
 // A stream that ends at the next safe moment, without a word to the peer.
 void Session::condemn(Stream& stream, Error why) noexcept {
-  if (stream.is_doomed_) return;
+  // One that is over has nothing left to fail.
+  if (stream.is_doomed_ || (stream.is_done() && !stream.held_)) return;
   scheduler_.remove(stream);
+  stream.unlink();  // it may wait for room
   stream.is_doomed_ = true;
   stream.why_ = why;
   over_.push_back(stream);
@@ -363,7 +465,6 @@ void Session::condemn(Stream& stream, Error why) noexcept {
 }
 
 void Session::doom(Stream& stream, Error why, Code code) {
-  // One that is over has nothing left that could be reset.
   if (stream.is_doomed_ || stream.is_done()) return;
   condemn(stream, why);
   if (stream.id_ == 0) return;  // of a client, and not started

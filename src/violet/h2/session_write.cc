@@ -99,10 +99,10 @@ void Session::start(Stream& stream, const http::Head& head, Body& body) {
   stream.is_started_ = true;
   if (!is_server()) return start_request(stream, head, body);
   int status = head.status;
-  if (stream.undecided_) {
+  if (stream.held_) {
     has_decided_ = true;
     // What HTTP/1.1 says by a 101 is a 200 here (RFC 8441 §5).
-    if (status == 101 && stream.undecided_->is_extended) status = 200;
+    if (status == 101 && stream.held_->is_extended) status = 200;
     stream.is_tunnel_ = status >= 200 && status < 300;
   }
   if (http::is_informational(status)) {
@@ -152,6 +152,7 @@ void Session::begin_body(Stream& stream, bool has_none, Body& body) {
   stream.has_source_length_ = length.has_value() && !stream.is_tunnel_;
   stream.source_left_ = length.value_or(0) - body.chain().size();
   stream.body_ = std::move(body);
+  unsent_bytes_ += stream.body_.chain().size();
   if (Source* source = stream.body_.source(); source != nullptr) source->attach(&stream);
   make_ready(stream);
 }
@@ -228,8 +229,9 @@ bool Session::pull(Stream& stream, std::size_t room) {
   for (int pulls = 0; pulls < kPullsMax && chain.size() < room && !stream.is_source_waiting_; ++pulls) {
     const std::size_t before = chain.size();
     const Pull verdict = stream.body_.source()->pull(chain, room - before);
-    if (stream.is_doomed_) return false;
     const std::size_t more = chain.size() - before;
+    unsent_bytes_ += more;
+    if (stream.is_doomed_) return false;
     // A promised length is kept to the byte: too much or too little is malformed (RFC 9113 §8.1.1).
     if (stream.has_source_length_ &&
         (more > stream.source_left_ || (verdict == Pull::End && more < stream.source_left_))) {
@@ -263,6 +265,7 @@ void Session::send_data(Stream& stream, std::size_t size, std::uint8_t flags) {
   }
   stream.send_window_ -= static_cast<std::int32_t>(size);
   send_window_ -= static_cast<std::int64_t>(size);
+  unsent_bytes_ -= size;
   VIOLET_ASSERT(stream.send_window_ >= 0 && send_window_ >= 0);
   stream.patience_.moved(size, limits().write_rate_min);
   window_.moved(size, limits().write_rate_min);
@@ -274,8 +277,8 @@ void Session::finish(Stream& stream) {
   scheduler_.remove(stream);
   stream.is_finished_ = true;
   if (stream.is_received_) {
-    if (!stream.undecided_) over_.push_back(stream);
-  } else if (is_server() && !stream.undecided_ && (stream.expects_continue_ || stream.is_deaf_)) {
+    if (!stream.held_) over_.push_back(stream);
+  } else if (is_server() && !stream.held_ && (stream.expects_continue_ || stream.is_deaf_)) {
     cut_body(stream);
   } else {
     time_reading(stream);
@@ -324,6 +327,7 @@ void Session::settle() noexcept {
     if (has_decided_) decide_all();
     bury();
     pump();
+    while (!is_closed_ && !waiting_.is_empty() && has_room_for_request()) admit(*waiting_.front());
   } while (!is_closed_ && (has_decided_ || !over_.is_empty()));
   if (!is_closed_) {
     advance_drain();

@@ -17,7 +17,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <string>
 
 namespace violet::h2 {
 
@@ -66,13 +66,16 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
     Use,        // the application's, which has answered and does not use what it was given
     TunnelEnd,  // the peer's, after we have ended our direction of a tunnel
   };
-  // What came for a CONNECT before anybody has decided what becomes of it.
-  struct Undecided {
-    Undecided(Chain chain, bool ended, bool extended) noexcept
-        : data(std::move(chain)), is_ended(ended), is_extended(extended) {}
+  // What came before anybody could take it: for a CONNECT of which nobody has decided yet what becomes of it, or for a
+  // request that waits until there is room for its answer.
+  struct Held {
     Chain data;
-    bool is_ended;
-    bool is_extended;  // RFC 8441
+    bool is_ended = false;
+    bool is_extended = false;     // a CONNECT of RFC 8441
+    bool is_waiting = false;      // the whole request waits, see message/kept.h
+    bool ends_with_head = false;  // of a waiting one
+    std::string head;
+    std::string trailers;
   };
 
   Session* session_;
@@ -81,10 +84,11 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   Stream* next_ = nullptr;        // of the table
   std::uint32_t id_ = 0;
   std::int32_t send_window_ = 0;
-  std::int32_t receive_window_ = 0;    // what the peer may still send
-  std::uint32_t owed_bytes_ = 0;       // handed up and not credited yet
-  std::uint32_t returned_bytes_ = 0;   // credited, and the peer does not know yet
-  std::uint32_t discarded_bytes_ = 0;  // of the body, after the answer was complete
+  std::int32_t receive_window_ = 0;        // what the peer may still send
+  std::uint32_t owed_bytes_ = 0;           // handed up and not credited yet
+  std::uint32_t returned_bytes_ = 0;       // credited, and the peer does not know yet
+  std::uint32_t informational_count_ = 0;  // on a client
+  std::uint32_t discarded_bytes_ = 0;      // of the body, after the answer was complete
   Priority priority_;
   bool is_plain_ = false;  // answered at once and in one piece
   bool is_head_request_ = false;
@@ -98,6 +102,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   bool is_doomed_ = false;
   bool is_source_waiting_ = false;
   bool is_source_ended_ = false;
+  bool is_scheduled_ = false;
   bool is_deaf_ = false;  // what still comes of the request is not handed up
   Waiting waits_for_ = Waiting::Body;
   Error why_;                      // of a doomed one
@@ -108,7 +113,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   Pace reading_;
   Patience patience_;
   Body body_;  // what is not on its way yet
-  std::unique_ptr<Undecided> undecided_;
+  std::unique_ptr<Held> held_;
 };
 
 }  // namespace violet::h2

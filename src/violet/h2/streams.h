@@ -63,12 +63,14 @@ class Scheduler {
   }
   [[nodiscard]] bool is_empty() const noexcept { return ready_ == 0; }
   void add(Stream& stream) noexcept {
-    if (stream.is_linked()) return;
+    if (stream.is_scheduled_) return;
+    stream.is_scheduled_ = true;
     queues_[stream.priority_.urgency].push_back(stream);
     ready_ |= 1u << stream.priority_.urgency;
   }
   void remove(Stream& stream) noexcept {
-    if (!stream.is_linked()) return;
+    if (!stream.is_scheduled_) return;
+    stream.is_scheduled_ = false;
     stream.unlink();
     const unsigned urgency = stream.priority_.urgency;
     if (queues_[urgency].is_empty()) ready_ &= ~(1u << urgency);

@@ -18,6 +18,9 @@ enum class Reading : std::uint8_t {
   Good,
   Malformed,
   TargetTooLong,  // 414
+  TooManyBytes,   // 431, by the decoder's budget
+  TooManyFields,  // the same
+  Broken,         // the connection has failed
 };
 
 // Everything but the fields, which the section has put into `head` already. `length`: what Content-Length says.
