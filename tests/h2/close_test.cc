@@ -117,6 +117,28 @@ TEST(H2Close, AHalfClosedClientGetsWhatHasBegun) {
   wire.service.held.clear();
 }
 
+TEST(H2Close, AHalfClosedClientOpensNoWindow) {
+  H2Wire wire({}, settings({{Setting::InitialWindowSize, 10}}) + settings_ack());
+  Hook hook;
+  wire.service.handler = [&](Exchange& exchange) {
+    exchange.add_cancel_hook(hook);
+    exchange.reply(Slice::of(pattern(1000)));
+  };
+  wire.send(get(1));
+  wire.wire->feed_end();
+  wire.settle();
+  EXPECT_EQ(hook.count, 1);
+  EXPECT_EQ(hook.last.kind(), ErrorKind::Closed);
+  EXPECT_TRUE(wire.is_gone());
+}
+
+TEST(H2Close, AClientsGoawayLeavesItsRequestsAlone) {
+  H2Wire wire;
+  wire.service.handler = Echo::serve;
+  wire.send(goaway(0));
+  EXPECT_EQ(wire.ask(1, get(1)).status, 200);
+}
+
 TEST(H2Close, AResetIsHeardWithItsCode) {
   H2Wire wire;
   Hook hook;

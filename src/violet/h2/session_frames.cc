@@ -233,9 +233,9 @@ void Session::on_ping(std::string_view payload) {
 }
 
 void Session::on_goaway(std::string_view payload) {
-  if (!charge_control()) return;
+  // A client's is about streams of ours, and there are none.
+  if (!charge_control() || is_server()) return;
   is_leaving_ = true;
-  if (is_server()) return;
   // What the server has not begun may be sent again elsewhere (§6.8).
   const std::uint32_t last = read_u32(payload.data()) & kStreamIdMax;
   streams_.each([&](Stream& stream) {

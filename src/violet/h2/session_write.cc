@@ -329,6 +329,13 @@ void Session::settle() noexcept {
     pump();
     while (!is_closed_ && !waiting_.is_empty() && has_room_for_request()) admit(*waiting_.front());
   } while (!is_closed_ && (has_decided_ || !over_.is_empty()));
+  if (is_peer_done_ && !is_write_blocked_ && !wants_turn_ && !is_closed_) {
+    // Nobody is left to open a window.
+    streams_.each([this](Stream& stream) {
+      if (stream.has_output()) condemn(stream, Error(ErrorKind::Closed));
+    });
+    bury();
+  }
   if (!is_closed_) {
     advance_drain();
     flush();
