@@ -114,6 +114,29 @@ TEST(EncodedSource, FailsWhenTheBodyInsideFails) {
   EXPECT_TRUE(answer.reset);
 }
 
+// Gives nothing while something is queued before it, as the end of a file that the kernel sends does.
+class Patient final : public Source {
+ public:
+  Pull pull(Chain& out, std::size_t) override {
+    if (++asked_count_ < 4) return Pull::More;
+    out.append(Slice::of(sample(2000)));
+    return Pull::End;
+  }
+
+ private:
+  int asked_count_ = 0;
+};
+
+TEST(EncodedSource, LeavesTheTurnToTheWireWhenTheBodyInsideGivesNothing) {
+  FakeServer server;
+  server.router.use(compress);
+  server.router.get("/", [] { return Reply().content_type("text/plain").body(Body(SourcePtr(new Patient))); });
+  const Loop::Scope scope(server.loop);
+  FakeCall call(server.site(), server.connection, {.fields = {{"Accept-Encoding", "gzip"}}});
+  EXPECT_EQ(decode(Coding::Gzip, call.wait().body), sample(2000));
+  EXPECT_GE(call.stream.pull_count, 4);
+}
+
 TEST(EncodedSource, KeepsTrailers) {
   FakeServer server;
   server.router.use(compress);

@@ -15,7 +15,7 @@ namespace violet {
 class Stream;
 
 enum class Pull : std::uint8_t {
-  More,    // something was appended, ask again when there is room
+  More,    // ask again when there is room; where nothing was appended, when all that is queued has left
   Wait,    // nothing now (though something may have been appended); Stream::wake() says when to ask again
   End,     // that was all (something may have been appended)
   Failed,  // the body cannot be completed: the stream is reset

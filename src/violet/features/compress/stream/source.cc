@@ -35,18 +35,19 @@ Pull EncodedSource::pull(Chain& out, std::size_t max) {
     if (job_ != nullptr) return Pull::Wait;
     if (has_ended_) return Pull::End;
     if (out.size() - before >= max) return Pull::More;
-    if (!fill(max)) return Pull::Wait;
+    fill(max);
+    // It gives nothing until what is queued has left: asking again here would be for ever.
+    if (input_.is_empty() && verdict_ == Pull::More) return Pull::More;
+    if (input_.is_empty() && verdict_ == Pull::Wait && !has_unflushed_) return Pull::Wait;
     encode(out);
   }
 }
 
-// Gets input where there is none. False when there is nothing to do until the body inside wakes us.
-bool EncodedSource::fill(std::size_t max) {
-  if (input_.is_empty() && verdict_ != Pull::End) {
-    verdict_ = source_->pull(input_, max);
-    has_failed_ = verdict_ == Pull::Failed;
-  }
-  return !input_.is_empty() || verdict_ != Pull::Wait || has_unflushed_;
+// Gets input where there is none.
+void EncodedSource::fill(std::size_t max) {
+  if (!input_.is_empty() || verdict_ == Pull::End) return;
+  verdict_ = source_->pull(input_, max);
+  has_failed_ = verdict_ == Pull::Failed;
 }
 
 // For the next piece of input, which is the last one that is there when nothing stands behind it.

@@ -31,7 +31,7 @@ class EncodedSource final : public Source {
   friend class EncodeJob;
   ~EncodedSource() override = default;
 
-  [[nodiscard]] bool fill(std::size_t max);
+  void fill(std::size_t max);
   [[nodiscard]] Flush next_flush() const noexcept;
   void encode(Chain& out);
   void encode_here(std::string_view in, Flush flush, Chain& out);
