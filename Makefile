@@ -7,6 +7,7 @@ FUZZ ?= fuzz
 MINUTES ?= 10
 PREFIX ?= /usr/local
 ARGS ?=
+H2SPEC ?=
 
 # $(call build,PRESET[,TARGET]): configures build/PRESET and builds it.
 build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1); } && \
@@ -14,10 +15,10 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers soak fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers soak conformance fuzz install clean
 
 help: ## this table
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## installs what is missing to build and test (apt; root or sudo)
 	@tools/setup.sh
@@ -75,6 +76,12 @@ soak: setup ## mixed load on the benchmark entry for MINUTES=10, and what it lea
 	@tools/setup.sh bench
 	@$(call build,bench)
 	@bench/soak.py --build build/bench --minutes $(MINUTES) $(ARGS)
+
+conformance: setup ## hostile frames and real clients against the entry's HTTP/2; H2SPEC=path adds h2spec
+	@$(call build,test,app_arena)
+	@tests/conformance/http2/run.py build/test/arena
+	@if [ -n "$(H2SPEC)" ]; then tests/conformance/http2/run.py build/test/arena --h2spec "$(H2SPEC)"; \
+	else echo "conformance: h2spec was NOT run; H2SPEC=path says where it is"; fi
 
 fuzz: setup ## runs each fuzz target for SECONDS=60; FUZZ=fuzz-pools with warm pools instead of ASan
 	@$(call build,$(FUZZ))

@@ -32,13 +32,6 @@ void listen_secure(violet::App& app, std::string_view flag, const std::string& p
   app.listen("https://" + place, {.certificate = certificate, .key = key, .protocols = {std::string(protocol)}});
 }
 
-// What violet has no wire for yet.
-void leave_out_missing(const arena::Options& options) {
-  if (!options.h2c.empty()) leave_out("--h2c", options.h2c, "violet has no HTTP/2 yet");
-  if (!options.h2.empty()) leave_out("--h2", options.h2, "violet has no HTTP/2 over TLS yet");
-  if (!options.h3.empty()) leave_out("--h3", options.h3, "violet has no HTTP/3 yet");
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,10 +54,13 @@ int main(int argc, char** argv) {
   arena::add_routes(app, *dataset);
   arena::add_files(app, options.data + "/static");
   app.loops(options.loops);
+  // The order in which they are printed.
   if (!options.h1.empty()) app.listen("http://" + options.h1);
   listen_secure(app, "--h1-tls", options.h1_tls, options.certs, "http/1.1");
+  if (!options.h2c.empty()) app.listen("http://" + options.h2c, {.protocols = {"h2"}});
+  listen_secure(app, "--h2", options.h2, options.certs, "h2");
   listen_secure(app, "--tls-check", options.tls_check, options.tls_check_certs, "http/1.1");
-  leave_out_missing(options);
+  if (!options.h3.empty()) leave_out("--h3", options.h3, "violet has no HTTP/3 yet");
   if (!app.start()) {
     for (const std::string& error : app.errors()) std::fprintf(stderr, "arena: %s\n", error.c_str());
     return 1;
