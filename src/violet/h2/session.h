@@ -260,6 +260,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   bool has_settings_ = false;       // the peer's first frame has come
   bool is_settings_known_ = false;  // the peer has acknowledged ours
   bool is_leaving_ = false;         // no new streams of ours; closes after the last one
+  bool is_client_leaving_ = false;  // it has sent GOAWAY
   bool is_failing_ = false;         // GOAWAY with an error is on its way
   bool is_lingering_ = false;
   bool is_closed_ = false;  // abort() was called, streams will hear

@@ -105,7 +105,7 @@ void Session::note_time() noexcept {
   if (streams_.count() > 0 || output_ != nullptr) {
     idle_.end();
   } else if (!idle_.is_running()) {
-    idle_.begin(now(), limits().keep_alive_ms);
+    idle_.begin(now(), is_client_leaving_ ? limits().linger_ms : limits().keep_alive_ms);
   }
   if (scheduler_.is_empty()) window_.unblock(now());
 }

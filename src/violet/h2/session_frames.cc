@@ -233,8 +233,14 @@ void Session::on_ping(std::string_view payload) {
 }
 
 void Session::on_goaway(std::string_view payload) {
-  // A client's is about streams of ours, and there are none.
-  if (!charge_control() || is_server()) return;
+  if (!charge_control()) return;
+  if (is_server()) {
+    // A client's is about streams of ours, and there are none. It gets what it has asked for, and is not waited for
+    // long.
+    is_client_leaving_ = true;
+    idle_.end();
+    return;
+  }
   is_leaving_ = true;
   // What the server has not begun may be sent again elsewhere (§6.8).
   const std::uint32_t last = read_u32(payload.data()) & kStreamIdMax;
