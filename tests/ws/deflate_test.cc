@@ -9,6 +9,8 @@
 
 #include <random>
 #include <string>
+#include <string_view>
+#include <zlib.h>
 
 namespace violet::ws {
 namespace {
@@ -166,6 +168,34 @@ TEST_F(WsDeflate, TheExamplesOfTheRfc) {
   EXPECT_EQ(inflate(inflater, std::string("\xf2\x48\x05\x00\x00\x00\xff\xff\xca\xc9\xc9\x07\x00", 13)), "Hello")
       << "two blocks";
   EXPECT_EQ(inflate(inflater, std::string("\x00", 1)), "");
+}
+
+// A raw stream of its own that ends with a final block, and may refer to what stood before it.
+std::string final_stream(std::string_view text, std::string_view window) {
+  z_stream z{};
+  EXPECT_EQ(deflateInit2(&z, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  if (!window.empty()) {
+    deflateSetDictionary(&z, reinterpret_cast<const Bytef*>(window.data()), static_cast<uInt>(window.size()));
+  }
+  std::string out(text.size() + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+TEST_F(WsDeflate, FinalBlocksKeepTheWindow) {
+  const std::string text = "0f8a 77c1 bb02 9e4d 31e6 c85f";
+  const std::string behind = final_stream(text, text);
+  ASSERT_LT(behind.size(), text.size() / 2);  // it refers to the window
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many.append("\x03\x00", 2);  // empty final blocks
+  Inflater inflater(15);
+  EXPECT_EQ(inflate(inflater, final_stream(text, "") + many + behind + std::string(1, '\0')), text + text);
 }
 
 TEST_F(WsDeflate, EmptyMessagesAreOneByteEverAgain) {
