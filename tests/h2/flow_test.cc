@@ -108,8 +108,8 @@ TEST(H2Flow, ThePeerMustNotOverrunTheConnection) {
 }
 
 TEST(H2Flow, UploadsAreCreditedAsTheyAreUsed) {
-  H2Wire wire;
   Sink sink;
+  H2Wire wire;
   wire.service.handler = [&](Exchange& exchange) {
     wire.service.hold(exchange);
     exchange.read(sink);

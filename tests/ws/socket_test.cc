@@ -54,9 +54,10 @@ class Socket : public testing::Test {
     return wire_.frames();
   }
 
+  // Sockets hear of their end when the wire goes.
+  Kept kept_;
   ws::Topics topics_;
   SocketWire wire_;
-  Kept kept_;
 };
 
 // --- backlog
@@ -338,8 +339,8 @@ TEST_F(Socket, APeerThatNeverClosesIsCutOff) {
 
 TEST_F(Socket, CodesThatMustNotBeOnTheWireAreNot) {
   for (const int code : {0, 999, 1004, 1005, 1006, 1015, 2999, 5000}) {
-    SocketWire wire;
     Kept kept;
+    SocketWire wire;
     websocket(wire.router, "/ws", [&] { return Keeper{&kept}; });
     ASSERT_EQ(wire.open("/ws"), 101);
     kept.socket->close(static_cast<std::uint16_t>(code), "x");

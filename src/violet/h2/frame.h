@@ -169,7 +169,7 @@ inline void write_goaway(Output& out, std::uint32_t last_stream, Code code, std:
   char* start = out.reserve(kFrameHeadBytes + size);
   char* p = put_frame_head(start, static_cast<std::uint32_t>(size), FrameType::Goaway, 0, 0);
   p = put_u32(put_u32(p, last_stream), static_cast<std::uint32_t>(code));
-  std::memcpy(p, debug.data(), debug.size());
+  if (!debug.empty()) std::memcpy(p, debug.data(), debug.size());
   out.commit(kFrameHeadBytes + size);
 }
 
