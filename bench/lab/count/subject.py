@@ -3,11 +3,13 @@
 import dataclasses
 import pathlib
 import subprocess
+import sys
 import tempfile
 import time
 
 from ..process import LabError, Server, cores, free_port, owners
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 LISTENERS = ("--h1", "--h1-tls", "--h2c", "--h2", "--h3", "--tls-check")
 
 
@@ -63,11 +65,13 @@ class MultiServer(Server):
 
 
 def fill(folder, listeners):
-    """What the entry reads: a certificate where something is secure, and files of known sizes."""
+    """What the entry reads: a certificate where something is secure, files of known sizes, and the data set."""
     static = folder / "static"
     static.mkdir()
     (static / "16k.bin").write_bytes(bytes(range(256)) * 64)
     (static / "small.txt").write_bytes(b"Hello, World!\n")
+    data_set = [sys.executable, str(ROOT / "tools/arena/dataset.py"), str(folder / "dataset.json")]
+    subprocess.run(data_set, check=True, capture_output=True, timeout=60)
     if "--h1-tls" in listeners or "--h2" in listeners:
         command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         command += ["-keyout", f"{folder}/server.key", "-out", f"{folder}/server.crt", "-days", "2", "-subj", "/CN=localhost"]
