@@ -85,10 +85,18 @@ void Watch::run() noexcept {
   }
 }
 
+int Watch::parent_watch() noexcept {
+  const std::lock_guard lock(mutex_);
+  return parent_;
+}
+
 void Watch::read_events() noexcept {
   alignas(inotify_event) char buffer[16 * 1024];
   const ssize_t size = ::read(events_, buffer, sizeof buffer);
   if (size <= 0) return;
+  // After the read: whoever sets the watch holds the lock until it is noted, so none of its events is taken for
+  // another's.
+  const int parent = parent_watch();
   bool is_upheaval = false;
   bool is_change = false;
   const std::string_view root_name = std::string_view(root_).substr(root_.rfind('/') + 1);
@@ -98,10 +106,10 @@ void Watch::read_events() noexcept {
     const std::string_view name = event.len > 0 ? buffer + at + sizeof event : "";
     at += sizeof event + event.len;
     if ((event.mask & IN_IGNORED) != 0) continue;
-    if (event.wd == parent_ && (event.mask & kNames) != 0 && name != root_name) continue;
+    if (event.wd == parent && (event.mask & kNames) != 0 && name != root_name) continue;
     is_change = true;
     const bool moves_folder = (event.mask & IN_ISDIR) != 0 && (event.mask & kNames) != 0;
-    if (moves_folder || event.wd == parent_ || (event.mask & (kSelf | IN_Q_OVERFLOW)) != 0 ||
+    if (moves_folder || event.wd == parent || (event.mask & (kSelf | IN_Q_OVERFLOW)) != 0 ||
         (follows_links_ && (event.mask & kNames) != 0)) {
       is_upheaval = true;
     }

@@ -46,6 +46,7 @@ class Watch {
  private:
   bool add_folder(const std::string& path);
   void run() noexcept;
+  [[nodiscard]] int parent_watch() noexcept;
   void read_events() noexcept;
   void start_over() noexcept;
 
