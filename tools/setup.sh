@@ -1,13 +1,14 @@
 #!/bin/sh
 # setup.sh [build|bench|peers]...: installs what is missing to build and test violet (the default), to measure it, or to
-# compare it with other servers, on Debian 12, as root or through sudo. Says nothing and changes nothing when everything is there.
+# compare it with other servers, on Debian 12, as root or through sudo. Says nothing and changes nothing when everything
+# is there.
 set -eu
 
 build_packages="
   clang-19 lld-19 llvm-19 libclang-rt-19-dev clang-format-19 clang-tidy-19
   g++ cmake ninja-build pkg-config ccache git python3
   libuv1-dev libssl-dev zlib1g-dev libdeflate-dev libbrotli-dev libzstd-dev
-  libsimdjson-dev nlohmann-json3-dev libre2-dev
+  nlohmann-json3-dev libre2-dev
   libgtest-dev libbenchmark-dev node-llhttp libnghttp2-dev nghttp2-client nghttp2-server python3-h2
   python3-websockets curl openssl brotli zstd
   valgrind strace"

@@ -75,7 +75,8 @@ int parse(Arguments arguments, Serve& serve) {
     if (read_switch(name, serve)) continue;
     if (takes_value(name)) {
       if (++i == arguments.size()) return wrong("serve: a value is missing behind", name);
-      if (!read_value(name, arguments[i], serve)) return wrong("serve: a wrong value of " + std::string(name) + ":", arguments[i]);
+      if (!read_value(name, arguments[i], serve))
+        return wrong("serve: a wrong value of " + std::string(name) + ":", arguments[i]);
       continue;
     }
     if (name.starts_with('-') || has_folder) return wrong("serve does not take", name);

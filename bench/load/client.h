@@ -1,7 +1,7 @@
 #pragma once
 
-// What the load programs share: their command lines, addresses, clocks, connections from several loopback addresses, and a reader of
-// answers that believes nothing but complete responses with a Content-Length.
+// What the load programs share: their command lines, addresses, clocks, connections from several loopback addresses,
+// and a reader of answers that believes nothing but complete responses with a Content-Length.
 
 #include <netinet/in.h>
 #include <stddef.h>

@@ -96,9 +96,9 @@ bool set_time(const Type& type, void* out, std::string_view text) noexcept {
     const auto instant = read_time(text);
     if (!instant) return false;
     if (time.ticks_per_second > 0) {
-      const auto fraction = static_cast<std::int64_t>(static_cast<unsigned __int128>(instant->nanoseconds) *
-                                                      static_cast<unsigned __int128>(time.ticks_per_second) /
-                                                      1'000'000'000);
+      const auto fraction =
+          static_cast<std::int64_t>(static_cast<unsigned __int128>(instant->nanoseconds) *
+                                    static_cast<unsigned __int128>(time.ticks_per_second) / 1'000'000'000);
       if (__builtin_mul_overflow(instant->seconds, time.ticks_per_second, &ticks) ||
           __builtin_add_overflow(ticks, fraction, &ticks)) {
         return false;

@@ -10,9 +10,9 @@
 
 namespace violet::data {
 
-// Writes what `text` says into `out`, an object of that type: numbers in decimal, true, false, 1 or 0, texts as they are,
-// names of enumerators, times, base64. An optional gets a value, a list one more. "": good; otherwise what is wrong with
-// it. `text` has to live as long as std::string_view members.
+// Writes what `text` says into `out`, an object of that type: numbers in decimal, true, false, 1 or 0, texts as they
+// are, names of enumerators, times, base64. An optional gets a value, a list one more. "": good; otherwise what is
+// wrong with it. `text` has to live as long as std::string_view members.
 [[nodiscard]] std::string set_text(const Type& type, void* out, std::string_view text, Arena& arena);
 
 // The value of an enumerator, a point in time; false when the text is none.

@@ -116,11 +116,16 @@ inline void move_text(std::string_view& text, std::string_view raw, std::ptrdiff
 // Fields that frame a message, route it, authenticate it or steer how it is read have no place in a trailer section
 // (RFC 9110 §6.5.1).
 inline constexpr FieldId kForbiddenTrailers[] = {
-    FieldId::TransferEncoding, FieldId::ContentLength,      FieldId::ContentEncoding, FieldId::ContentType,
-    FieldId::ContentRange,     FieldId::Host,               FieldId::Connection,      FieldId::KeepAlive,
-    FieldId::Upgrade,          FieldId::Te,                 FieldId::Trailer,         FieldId::CacheControl,
-    FieldId::Expect,           FieldId::MaxForwards,        FieldId::Pragma,          FieldId::Range,
-    FieldId::Authorization,    FieldId::ProxyAuthorization, FieldId::Cookie,          FieldId::SetCookie,
+    FieldId::TransferEncoding, FieldId::ContentLength,
+    FieldId::ContentEncoding,  FieldId::ContentType,
+    FieldId::ContentRange,     FieldId::Host,
+    FieldId::Connection,       FieldId::KeepAlive,
+    FieldId::Upgrade,          FieldId::Te,
+    FieldId::Trailer,          FieldId::CacheControl,
+    FieldId::Expect,           FieldId::MaxForwards,
+    FieldId::Pragma,           FieldId::Range,
+    FieldId::Authorization,    FieldId::ProxyAuthorization,
+    FieldId::Cookie,           FieldId::SetCookie,
 };
 [[nodiscard]] constexpr bool is_forbidden_trailer(FieldId id) noexcept {
   for (const FieldId forbidden : kForbiddenTrailers) {

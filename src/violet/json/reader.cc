@@ -96,8 +96,7 @@ namespace detail {
   if (end - at < static_cast<std::ptrdiff_t>(data::kPrefixRoom) + 1) return nullptr;
   const std::size_t size = member.prefix.size() - 1;
   const char* const key = member.prefix.data() + 1;
-  if (size < kVector ? !is_same(at, key, size)
-                     : size >= data::kPrefixRoom || std::memcmp(at, key, size) != 0) {
+  if (size < kVector ? !is_same(at, key, size) : size >= data::kPrefixRoom || std::memcmp(at, key, size) != 0) {
     return nullptr;
   }
   return at + size;

@@ -4,7 +4,8 @@
 // §8.8, §13). Nothing here knows where the representation comes from.
 //
 //   const http::Validators current{.etag = "\"a1\"", .last_modified = 784111777};
-//   switch (http::evaluate(head.fields, head.method, current, now)) … Proceed: 200 or 206, NotModified: 304, Failed: 412
+//   switch (http::evaluate(head.fields, head.method, current, now)) … Proceed: 200 or 206, NotModified: 304, Failed:
+//   412
 
 #include "violet/http/fields.h"
 #include "violet/http/method.h"

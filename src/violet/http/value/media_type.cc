@@ -13,8 +13,9 @@ std::string_view media_type_of_extension(std::string_view extension) noexcept {
   std::transform(extension.begin(), extension.end(), folded, ascii::lower);
   const std::string_view key(folded, extension.size());
   const auto* end = std::end(kMediaTypes);
-  const auto* at = std::lower_bound(std::begin(kMediaTypes), end, key,
-                                    [](const MediaTypeRow& row, std::string_view wanted) { return row.extension < wanted; });
+  const auto* at =
+      std::lower_bound(std::begin(kMediaTypes), end, key,
+                       [](const MediaTypeRow& row, std::string_view wanted) { return row.extension < wanted; });
   return at != end && at->extension == key ? at->type : std::string_view{};
 }
 

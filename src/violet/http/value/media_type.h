@@ -1,6 +1,7 @@
 #pragma once
 
-// Media types by the ending of a file's name. The table is made from tools/media_types.txt by tools/make_media_types.py.
+// Media types by the ending of a file's name. The table is made from tools/media_types.txt by
+// tools/make_media_types.py.
 
 #include <string_view>
 
