@@ -26,6 +26,7 @@
 #include "violet/h1/stream.h"
 #include "violet/memory/pool.h"
 #include "violet/net/io/buffers.h"
+#include "violet/net/io/input.h"
 #include "violet/net/transport.h"
 
 #include <cstdint>
@@ -123,13 +124,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   enum class Phase : std::uint8_t { New, Idle, Head, Body, Unused, HalfClosed, Busy, Lingering };
 
   // A view on received bytes and what keeps them.
-  struct Bytes {
-    const char* begin;
-    const char* end;
-    Buffer* owner;
-    [[nodiscard]] bool is_empty() const noexcept { return begin == end; }
-    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - begin); }
-  };
+  using Bytes = net::Bytes;
 
   // --- session_read.cc
   void read_into_block() noexcept;
@@ -223,9 +218,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
 
   SectionMemo::Hint section_hint_;
   std::uint16_t stream_count_ = 0;
-  std::uint32_t partial_begin_ = 0;
-  std::uint32_t partial_end_ = 0;
-  Ref<HeapBuffer> partial_;      // received and not used yet: part of a head, or paused requests
+  net::KeptBytes partial_;       // received and not used yet: part of a head, or paused requests
   std::uint64_t body_left_ = 0;  // of a length body, or of a chunk
   Stream* receiving_ = nullptr;
   Output* output_ = nullptr;

@@ -18,7 +18,7 @@ bool Session::begins_http2(const char* begin, const char* end) noexcept {
 }
 
 bool Session::has_partial_preface() const noexcept {
-  return is_first_ && partial_ && begins_http2(partial_->data() + partial_begin_, partial_->data() + partial_end_);
+  return is_first_ && partial_ && begins_http2(partial_.bytes().begin, partial_.bytes().end);
 }
 
 // What begins like HTTP/2 gets no answer in HTTP/1.1: the whole preface is waited for (RFC 9113 §3.4).

@@ -9,9 +9,6 @@
 namespace violet::h1 {
 namespace {
 
-constexpr std::uint32_t kPartialLeast = 2048;  // bytes of the buffer for a head that did not come in one piece
-constexpr std::uint32_t kReadLeast = 1024;     // room worth a read
-
 Error error_of(const Parsed& parsed) {
   return Error(parsed.limit == LimitId::None ? ErrorKind::Protocol : ErrorKind::TooLarge,
                static_cast<std::int32_t>(parsed.limit), parsed.status);
@@ -74,7 +71,7 @@ bool Session::can_body_complete() const noexcept {
     case Input::Trailers: needed = kCrlf; break;
     default: break;
   }
-  const std::uint64_t kept = partial_end_ - partial_begin_;
+  const std::uint64_t kept = partial_.size();
   return kept >= needed || transport_->unread_bytes_max() >= needed - kept;
 }
 
@@ -101,30 +98,13 @@ void Session::read_into_block() noexcept {
 }
 
 void Session::read_into_partial() noexcept {
-  const std::uint32_t used = partial_end_ - partial_begin_;
-  if (partial_->capacity() - partial_end_ < kReadLeast) {
-    // Slides to the front, into a larger buffer when that does not help or when body slices still count on this one.
-    Ref<HeapBuffer> from = partial_;
-    if (used + kReadLeast > partial_->capacity() || from->is_shared_beyond(2)) {
-      partial_ = Ref<HeapBuffer>::adopt(HeapBuffer::make(std::max<std::size_t>(used * 2, used + kPartialLeast)));
-    }
-    std::memmove(partial_->data(), from->data() + partial_begin_, used);
-    partial_begin_ = 0;
-    partial_end_ = used;
-  }
-  char* to = partial_->data() + partial_end_;
-  const ssize_t n = transport_->read(to, partial_->capacity() - partial_end_);
+  const net::KeptBytes::Room room = partial_.room();
+  const ssize_t n = transport_->read(room.data, room.size);
   if (!took(n)) return;
-  const std::uint32_t before = partial_end_ - partial_begin_;
-  partial_end_ += static_cast<std::uint32_t>(n);
-  // A head that drips in is looked at again when a line has come to its end or 4 KiB are full, not for every byte.
-  const std::uint32_t after = partial_end_ - partial_begin_;
-  if (input_ == Input::Head && !is_paused_ && before / 4096 == after / 4096 &&
-      std::memchr(to, '\n', static_cast<std::size_t>(n)) == nullptr) {
-    return;
-  }
-  const Ref<HeapBuffer> held = partial_;
-  received({held->data() + partial_begin_, held->data() + partial_end_, held.get()});
+  const bool is_worth_a_look = partial_.commit(static_cast<std::size_t>(n));
+  if (input_ == Input::Head && !is_paused_ && !is_worth_a_look) return;
+  const Ref<HeapBuffer> held = partial_.buffer();
+  received(partial_.bytes());
 }
 
 void Session::received(Bytes bytes) noexcept {
@@ -136,28 +116,19 @@ void Session::received(Bytes bytes) noexcept {
 }
 
 void Session::keep_rest(const Bytes& bytes) {
-  if (bytes.is_empty() || is_closed_) {
-    partial_ = {};
-    partial_begin_ = partial_end_ = 0;
-    return;
+  if (is_closed_) {
+    partial_.clear();
+  } else {
+    partial_.keep(bytes);
   }
-  if (partial_ && bytes.owner == partial_.get()) {
-    partial_begin_ = static_cast<std::uint32_t>(bytes.begin - partial_->data());
-    return;
-  }
-  const std::size_t size = bytes.size();
-  partial_ = Ref<HeapBuffer>::adopt(HeapBuffer::make(std::max<std::size_t>(kPartialLeast, size + kReadLeast)));
-  std::memcpy(partial_->data(), bytes.begin, size);
-  partial_begin_ = 0;
-  partial_end_ = static_cast<std::uint32_t>(size);
 }
 
 // Kept bytes, once there is room for the requests in them.
 void Session::resume_input() {
   is_paused_ = false;
   if (!partial_) return;
-  const Ref<HeapBuffer> held = partial_;
-  Bytes bytes{held->data() + partial_begin_, held->data() + partial_end_, held.get()};
+  const Ref<HeapBuffer> held = partial_.buffer();
+  Bytes bytes = partial_.bytes();
   process(bytes);
   keep_rest(bytes);
 }
@@ -177,8 +148,8 @@ bool Session::has_room_for_request() const noexcept {
 // connection that has only that is idle.
 bool Session::has_partial_head() const noexcept {
   if (!partial_) return false;
-  const char* data = partial_->data();
-  return std::any_of(data + partial_begin_, data + partial_end_, [](char c) { return c != '\r' && c != '\n'; });
+  const Bytes bytes = partial_.bytes();
+  return std::any_of(bytes.begin, bytes.end, [](char c) { return c != '\r' && c != '\n'; });
 }
 
 bool Session::wants_to_read() const noexcept {
@@ -533,8 +504,7 @@ void Session::time_out_read() noexcept {
       Stream& stream = open_stream();
       streams_.push_back(stream);
       ++stream_count_;
-      partial_ = {};
-      partial_begin_ = partial_end_ = 0;
+      partial_.clear();
       refuse_head(stream, timeout_of(LimitId::header_ms, 408));
       break;
     }

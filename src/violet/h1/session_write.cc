@@ -465,7 +465,7 @@ void Session::abort(Error why) noexcept {
   timer_.cancel();
   reading_.end();
   writing_.end();
-  partial_ = {};
+  partial_.clear();
   net::Transport& transport = *std::exchange(transport_, nullptr);
   if (would_close_look_whole()) {
     transport.close_by_reset();

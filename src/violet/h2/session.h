@@ -29,6 +29,7 @@
 #include "violet/hpack/encoder.h"
 #include "violet/memory/pool.h"
 #include "violet/net/io/buffers.h"
+#include "violet/net/io/input.h"
 #include "violet/net/transport.h"
 
 #include <cstdint>
@@ -87,13 +88,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   };
 
   // A view on received bytes and what keeps them. kScanPadding bytes behind them can be read.
-  struct Bytes {
-    const char* begin;
-    const char* end;
-    Buffer* owner;
-    [[nodiscard]] bool is_empty() const noexcept { return begin == end; }
-    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - begin); }
-  };
+  using Bytes = net::Bytes;
 
   // Takes the transport over.
   Session(Shared& shared, Host& host, net::Transport& transport, const Connection& connection,

@@ -30,6 +30,7 @@
 #include "violet/memory/pool.h"
 #include "violet/memory/ref.h"
 #include "violet/net/io/buffers.h"
+#include "violet/net/io/input.h"
 #include "violet/net/transport.h"
 
 #include <cstdint>
@@ -85,13 +86,7 @@ class Session final : public net::Transport::Owner {
   enum class Input : std::uint8_t { Head, Length, ChunkLine, ChunkData, ChunkEnd, Trailers, UntilClose, Raw, Closed };
 
   // A view on received bytes and what keeps them.
-  struct Bytes {
-    const char* begin;
-    const char* end;
-    Buffer* owner;
-    [[nodiscard]] bool is_empty() const noexcept { return begin == end; }
-    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end - begin); }
-  };
+  using Bytes = net::Bytes;
 
   // --- session_read.cc
   void read_into_block() noexcept;
@@ -154,9 +149,7 @@ class Session final : public net::Transport::Owner {
   Error why_;
 
   std::uint32_t stream_count_ = 0;
-  std::uint32_t partial_begin_ = 0;
-  std::uint32_t partial_end_ = 0;
-  Ref<HeapBuffer> partial_;      // received and not used yet
+  net::KeptBytes partial_;       // received and not used yet
   std::uint64_t body_left_ = 0;  // of a length body, or of a chunk
   ChunkBudget chunk_budget_;
   net::Output* output_ = nullptr;

@@ -12,9 +12,6 @@ namespace {
 
 using Kind = ResponseFraming::Kind;
 
-constexpr std::uint32_t kPartialLeast = 2048;  // bytes of the buffer for a head that did not come in one piece
-constexpr std::uint32_t kReadLeast = 1024;     // room worth a read
-
 Error error_of(const Parsed& parsed) {
   return Error(parsed.limit == LimitId::None ? ErrorKind::Protocol : ErrorKind::TooLarge,
                static_cast<std::int32_t>(parsed.limit));
@@ -75,30 +72,13 @@ void Session::read_into_block() noexcept {
 }
 
 void Session::read_into_partial() noexcept {
-  const std::uint32_t used = partial_end_ - partial_begin_;
-  if (partial_->capacity() - partial_end_ < kReadLeast) {
-    // Slides to the front, into a larger buffer when that does not help or when body slices still count on this one.
-    Ref<HeapBuffer> from = partial_;
-    if (used + kReadLeast > partial_->capacity() || from->is_shared_beyond(2)) {
-      partial_ = Ref<HeapBuffer>::adopt(HeapBuffer::make(std::max<std::size_t>(used * 2, used + kPartialLeast)));
-    }
-    std::memmove(partial_->data(), from->data() + partial_begin_, used);
-    partial_begin_ = 0;
-    partial_end_ = used;
-  }
-  char* to = partial_->data() + partial_end_;
-  const ssize_t n = transport_->read(to, partial_->capacity() - partial_end_);
+  const net::KeptBytes::Room room = partial_.room();
+  const ssize_t n = transport_->read(room.data, room.size);
   if (!took(n)) return;
-  const std::uint32_t before = partial_end_ - partial_begin_;
-  partial_end_ += static_cast<std::uint32_t>(n);
-  // A head that drips in is looked at again when a line has come to its end or 4 KiB are full, not for every byte.
-  const std::uint32_t after = partial_end_ - partial_begin_;
-  if (input_ == Input::Head && before / 4096 == after / 4096 &&
-      std::memchr(to, '\n', static_cast<std::size_t>(n)) == nullptr) {
-    return;
-  }
-  const Ref<HeapBuffer> held = partial_;
-  received({held->data() + partial_begin_, held->data() + partial_end_, held.get()});
+  const bool is_worth_a_look = partial_.commit(static_cast<std::size_t>(n));
+  if (input_ == Input::Head && !is_worth_a_look) return;
+  const Ref<HeapBuffer> held = partial_.buffer();
+  received(partial_.bytes());
 }
 
 void Session::received(Bytes bytes) noexcept {
@@ -110,20 +90,11 @@ void Session::received(Bytes bytes) noexcept {
 }
 
 void Session::keep_rest(const Bytes& bytes) {
-  if (bytes.is_empty() || is_closed_) {
-    partial_ = {};
-    partial_begin_ = partial_end_ = 0;
-    return;
+  if (is_closed_) {
+    partial_.clear();
+  } else {
+    partial_.keep(bytes);
   }
-  if (partial_ && bytes.owner == partial_.get()) {
-    partial_begin_ = static_cast<std::uint32_t>(bytes.begin - partial_->data());
-    return;
-  }
-  const std::size_t size = bytes.size();
-  partial_ = Ref<HeapBuffer>::adopt(HeapBuffer::make(std::max<std::size_t>(kPartialLeast, size + kReadLeast)));
-  std::memcpy(partial_->data(), bytes.begin, size);
-  partial_begin_ = 0;
-  partial_end_ = static_cast<std::uint32_t>(size);
 }
 
 bool Session::wants_to_read() const noexcept {

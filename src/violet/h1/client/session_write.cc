@@ -268,7 +268,7 @@ void Session::abort(Error why) noexcept {
   is_closed_ = true;
   why_ = why;
   expect_timer_.cancel();
-  partial_ = {};
+  partial_.clear();
   if (output_ != nullptr) shared_.buffers.give_output(*std::exchange(output_, nullptr));
   std::exchange(transport_, nullptr)->close();
   shared_.loop.defer(turn_end_);
