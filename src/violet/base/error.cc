@@ -44,4 +44,15 @@ std::string message(const Error& error) {
   return text;
 }
 
+std::string message(const std::exception_ptr& exception) {
+  if (exception == nullptr) return {};
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "an exception that is no std::exception";
+  }
+}
+
 }  // namespace violet

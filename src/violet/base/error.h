@@ -12,6 +12,7 @@
 //   }
 
 #include <cstdint>
+#include <exception>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -67,6 +68,8 @@ static_assert(sizeof(Error) == 8);
 
 // "timeout", "connection reset by peer (errno 104)"; for logs and messages, never for decisions.
 std::string message(const Error& error);
+// What a caught exception says of itself; "" for none.
+std::string message(const std::exception_ptr& exception);
 std::string_view name(ErrorKind kind) noexcept;
 
 template <class T>

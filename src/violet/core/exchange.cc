@@ -382,15 +382,7 @@ void Exchange::on_exception(const std::exception_ptr& exception) noexcept {
   char id[17];
   for (int i = 0; i < 16; ++i) id[i] = "0123456789abcdef"[number >> (60 - i * 4) & 15];
   id[16] = 0;
-  std::string text = std::string("handler failed, error id ") + id + ": ";
-  try {
-    std::rethrow_exception(exception);
-  } catch (const std::exception& e) {
-    text += e.what();
-  } catch (...) {
-    text += "an exception that is no std::exception";
-  }
-  log(LogLevel::Error, text);
+  log(LogLevel::Error, std::string("handler failed, error id ") + id + ": " + message(exception));
   if (is_answered_) {
     // The head has left: the client must not take the answer for whole.
     abort(Error(ErrorKind::Handler));

@@ -23,17 +23,6 @@ std::string_view hint_for(LimitId limit) noexcept {
   }
 }
 
-std::string text_of(const std::exception_ptr& exception) {
-  if (exception == nullptr) return {};
-  try {
-    std::rethrow_exception(exception);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception that is no std::exception";
-  }
-}
-
 }  // namespace
 
 std::string_view ErrorInfo::reason() const noexcept { return http::reason(status_); }
@@ -60,7 +49,7 @@ Body ErrorPages::render(Exchange& exchange, Error why, const std::exception_ptr&
   info.detail_ = exchange.refusal_detail();
   info.id_ = id;
   if (is_dev_) {
-    info.exception_ = text_of(exception);
+    info.exception_ = message(exception);
     info.hint_ = hint_for(limit_of(why));
   }
   Body body;

@@ -69,15 +69,7 @@ void SocketTask::on_close(ws::Session& session) noexcept {
 }
 
 void end_socket_by(ws::Session& session, const std::exception_ptr& exception) noexcept {
-  std::string text = "a WebSocket's handler failed: ";
-  try {
-    std::rethrow_exception(exception);
-  } catch (const std::exception& e) {
-    text += e.what();
-  } catch (...) {
-    text += "an exception that is no std::exception";
-  }
-  log(LogLevel::Error, text);
+  log(LogLevel::Error, "a WebSocket's handler failed: " + message(exception));
   session.close(ws::kInternalError, {});
 }
 

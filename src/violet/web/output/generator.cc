@@ -82,15 +82,7 @@ class GeneratorSource final : public Source {
 
   void report(const std::exception_ptr& exception) noexcept {
     ++exchange_->site().counters.handler_errors;
-    std::string text = "a generator failed, its answer is cut off: ";
-    try {
-      std::rethrow_exception(exception);
-    } catch (const std::exception& e) {
-      text += e.what();
-    } catch (...) {
-      text += "an exception that is no std::exception";
-    }
-    log(LogLevel::Error, text);
+    log(LogLevel::Error, "a generator failed, its answer is cut off: " + message(exception));
   }
 
   void on_piece(Yield& yield) noexcept {
