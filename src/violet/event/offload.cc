@@ -2,9 +2,9 @@
 
 #include "violet/base/check.h"
 #include "violet/base/log.h"
+#include "violet/event/signal.h"
 
 #include <condition_variable>
-#include <csignal>
 #include <mutex>
 #include <string>
 #include <system_error>
@@ -42,19 +42,14 @@ struct WorkerPool::State {
     }
   }
 
-  // Workers take no signals: those are the loops'.
   void start_thread() {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     try {
       threads.emplace_back([this] { work(); });
     } catch (const std::system_error& error) {
       // Those that run must do; submit() refuses if there is none.
       log(LogLevel::Warn, std::string("no worker thread to be had: ") + error.what());
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 };
 

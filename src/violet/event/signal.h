@@ -14,9 +14,26 @@
 #include <uv.h>
 
 #include <csignal>
+#include <pthread.h>
 #include <utility>
 
 namespace violet {
+
+// A thread that is started while one of these lives takes no signals: those are for the loops, and for Server::run().
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
 
 class SignalWatcher {
  public:

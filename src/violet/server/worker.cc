@@ -1,13 +1,12 @@
 #include "violet/server/worker.h"
 
 #include "violet/base/log.h"
+#include "violet/event/signal.h"
 #include "violet/h2/message/upgrade.h"
 #include "violet/net/socket.h"
 #include "violet/tls/error.h"
 
-#include <csignal>
 #include <malloc.h>
-#include <pthread.h>
 #include <string>
 
 namespace violet {
@@ -67,13 +66,8 @@ void Worker::watch(const std::vector<std::string>& files, tls::FileWatch::OnChan
 }
 
 void Worker::start() {
-  // Signals are for the thread that runs Server::run().
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Worker::join() {

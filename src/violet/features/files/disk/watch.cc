@@ -1,10 +1,10 @@
 #include "violet/features/files/disk/watch.h"
 
 #include "violet/base/log.h"
+#include "violet/event/signal.h"
 
 #if defined(__linux__)
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <poll.h>
@@ -31,13 +31,8 @@ Watch::Watch(const std::string& root, bool follows_links) : root_(root), follows
     log(LogLevel::Warn, "files below " + root + " cannot be watched: " + std::strerror(errno));
     return;
   }
-  // The loops take the signals.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Watch::~Watch() {
