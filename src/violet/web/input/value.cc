@@ -1,5 +1,7 @@
 #include "violet/web/input/value.h"
 
+#include "violet/data/type.h"
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -36,23 +38,6 @@ bool read_floating(std::string_view text, void* out) noexcept {
   return true;
 }
 
-void store(std::uint64_t value, std::uint8_t size, void* out) noexcept {
-  switch (size) {
-    case 1: *static_cast<std::uint8_t*>(out) = static_cast<std::uint8_t>(value); break;
-    case 2: {
-      const auto narrow = static_cast<std::uint16_t>(value);
-      std::memcpy(out, &narrow, sizeof narrow);
-      break;
-    }
-    case 4: {
-      const auto narrow = static_cast<std::uint32_t>(value);
-      std::memcpy(out, &narrow, sizeof narrow);
-      break;
-    }
-    default: std::memcpy(out, &value, sizeof value);
-  }
-}
-
 }  // namespace
 
 bool set_value(ValueType type, std::string_view text, void* out) {
@@ -64,7 +49,7 @@ bool set_value(ValueType type, std::string_view text, void* out) {
     const char* const end = at + text.size();
     while (at < end && static_cast<unsigned>(*at - '0') <= 9) value = value * 10 + static_cast<unsigned>(*at++ - '0');
     if (at == end && !text.empty()) [[likely]] {
-      store(value, type.size, out);
+      data::store_whole(value, type.size, out);
       return true;
     }
   }
@@ -75,13 +60,13 @@ bool set_value(ValueType type, std::string_view text, void* out) {
       const std::uint64_t max = (unsigned_max(type.size) >> 1) + (is_negative ? 1 : 0);
       std::uint64_t value = 0;
       if (!read_digits(is_negative ? text.substr(1) : text, max, value)) return false;
-      store(is_negative ? 0 - value : value, type.size, out);
+      data::store_whole(is_negative ? 0 - value : value, type.size, out);
       return true;
     }
     case ValueType::Kind::Unsigned: {
       std::uint64_t value = 0;
       if (!read_digits(text, unsigned_max(type.size), value)) return false;
-      store(value, type.size, out);
+      data::store_whole(value, type.size, out);
       return true;
     }
     case ValueType::Kind::Float: return read_floating<float>(text, out);
