@@ -12,13 +12,13 @@ namespace violet {
 
 struct CompressOptions {
   // What is offered, the best first: among codings that a client weighs alike the first one is taken. For 8 KiB of JSON
-  // zstd takes 32 µs for 1,732 bytes, gzip 51 µs for 1,600, brotli 134 µs for 1,502 (bench/compress_bench.cc).
+  // zstd takes 18 µs for 1,467 bytes, gzip 51 µs for 1,301, brotli 85 µs for 1,245 (bench/compress_bench.cc).
   std::vector<http::Coding> order = {http::Coding::Zstd, http::Coding::Gzip, http::Coding::Brotli,
                                      http::Coding::Deflate};
   // Bodies of fewer bytes are left alone: they fit into one packet anyway.
   std::size_t min_bytes = 1024;
 
-  // In the library's own terms, and its own default but for brotli, whose 11 takes 11.6 ms for 8 KiB.
+  // In the library's own terms, and its own default but for brotli, whose 11 takes 10 ms for 8 KiB.
   int gzip_level = 6;      // 1 to 9, of deflate too
   int brotli_quality = 5;  // 0 to 11
   int zstd_level = 3;      // -7 to 19
