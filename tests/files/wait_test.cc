@@ -92,6 +92,7 @@ TEST_F(Waiting, ALateRequestGetsWhatIsThereThen) {
 }
 
 TEST_F(Waiting, AFileThatNeverHoldsStillEndsAllTheSame) {
+  tree.write("busy", "a");
   mount();
   std::atomic<bool> is_over = false;
   std::thread writer([&] {
