@@ -33,6 +33,9 @@ Limits Worker::client_limits() const {
   limits.pipeline_max = static_cast<std::uint64_t>(options_.depth);
   limits.field_bytes_max = 1 << 20;
   limits.field_count_max = 10'000;
+  // Windows that are never the limit: neither side shall spend its time on opening them.
+  limits.receive_bytes_max = std::uint64_t{64} << 20;
+  limits.h2_window_bytes = std::uint64_t{1} << 30;
   return limits;
 }
 
