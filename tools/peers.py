@@ -27,19 +27,26 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from lab import arms as lab_arms  # noqa: E402
 from lab import banner, timing  # noqa: E402
-from lab.load import reading, spread, there_and_back  # noqa: E402
+from lab.load import Leg, reading, spread, there_and_back  # noqa: E402
 from lab.process import LabError, cores  # noqa: E402
 
 BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->\n"
 PYTHON_WITH_LIBRARIES = "/usr/bin/python3"  # the one that apt installs libraries for
-# Title, shape, connections, requests in flight on each.
 LEGS = (
-    ("64 connections", "get", 64, 1),
-    ("512 connections", "get", 512, 1),
-    ("16 pipelined, 64 connections", "pipelined", 64, 16),
+    Leg("64 connections", "get", 64),
+    Leg("512 connections", "get", 512),
+    Leg("16 pipelined, 64 connections", "pipelined", 64, 16),
+    Leg("TLS, 64 connections", "get", 64, 1, "h1_tls"),
+    Leg("HTTP/2 without TLS, 32 connections, 32 streams", "get", 32, 32, "h2c"),
+    Leg("HTTP/2 with TLS, 32 connections, 32 streams", "get", 32, 32, "h2"),
+    Leg("a file of 16 KiB, 64 connections", "file16", 64),
+    Leg("a file of 100 KiB, 64 connections", "file100", 64),
+    Leg("a file of 16 KiB, HTTP/2 without TLS, 32 connections, 32 streams", "file16", 32, 32, "h2c"),
+    Leg("a file of 16 KiB, HTTP/2 with TLS, 32 connections, 32 streams", "file16", 32, 32, "h2"),
+    Leg("JSON of 8.4 KB from objects (nginx: a file), 64 connections", "json", 64),
 )
 # For the drawings.
-SWEEP = tuple((f"{count} connections", "get", count, 1) for count in (1, 4, 16, 64, 256, 1024))
+SWEEP = tuple(Leg(f"{count} connections", "get", count) for count in (1, 4, 16, 64, 256, 1024))
 
 
 def measured_arms(build, only):
@@ -57,17 +64,17 @@ def run_legs(arms, legs, build, rounds, seconds):
     """{leg: {arm: [readings]}}; a peer that cannot do a leg is left out of it, and that is said."""
     found = {}
     for leg in legs:
-        kept = {name: [] for name in arms}
+        kept = {name: [] for name, arm in arms.items() if arm.can(leg.shape, leg.wire)}
         for name in there_and_back(list(arms), rounds):
             if name not in kept:
                 continue
             try:
-                kept[name].append(reading(arms[name], build / "violet", *leg[1:], seconds))
+                kept[name].append(reading(arms[name], build / "violet", leg, seconds))
             except (LabError, ValueError) as error:
-                print(f"notice: {name} is left out of {leg[0]}: {error}", flush=True)
+                print(f"notice: {name} is left out of {leg.title}: {error}", flush=True)
                 del kept[name]
-        found[leg[0]] = kept
-        print(table(leg[0], kept), flush=True)
+        found[leg.title] = kept
+        print(table(leg.title, kept), flush=True)
     return found
 
 
@@ -136,10 +143,11 @@ def run(options):
     arms = measured_arms(build, options.only)
     rounds, seconds = (1, 0.5) if options.quick else (options.rounds, options.seconds)
     found = {"facts": facts, "rounds": rounds, "seconds": seconds}
-    found["legs"] = run_legs(arms, LEGS, build, rounds, seconds)
-    found["sweep"] = run_legs(arms, SWEEP[::3] if options.quick else SWEEP, build, 1, seconds)
+    found["legs"] = run_legs(arms, [leg for leg in LEGS if options.legs in leg.title], build, rounds, seconds)
+    found["sweep"] = {} if options.legs else run_legs(arms, SWEEP[::3] if options.quick else SWEEP, build, 1, seconds)
     (out / "readings.json").write_text(json.dumps(found, indent=1) + "\n")
-    draw(out)
+    if found["sweep"]:
+        draw(out)
 
 
 def readme(found):
@@ -157,6 +165,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "bench")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "peers")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,…", help="these servers only")
+    parser.add_argument("--legs", default="", metavar="TEXT", help="those with TEXT in their title, and no sweep")
     parser.add_argument("--rounds", type=int, default=3, help="there and back (3)")
     parser.add_argument("--seconds", type=float, default=3, help="of each reading (3)")
     parser.add_argument("--quick", action="store_true", help="shows that it works, not how fast anything is")

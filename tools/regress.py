@@ -24,12 +24,16 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 from lab import arms as lab_arms  # noqa: E402
 from lab.count import costs, judge  # noqa: E402
-from lab.load import difference, reading, there_and_back  # noqa: E402
+from lab.load import Leg, difference, reading, there_and_back  # noqa: E402
 from lab.process import LabError  # noqa: E402
 
 LOSS_MAX = 0.03
-# Title, shape, connections, requests in flight on each.
-TIMED = (("64 connections", "get", 64, 1), ("16 pipelined, 64 connections", "pipelined", 64, 16))
+TIMED = (
+    Leg("64 connections", "get", 64),
+    Leg("16 pipelined, 64 connections", "pipelined", 64, 16),
+    Leg("HTTP/2, 32 connections, 32 streams", "get", 32, 32, "h2c"),
+    Leg("a file of 16 KiB, 64 connections", "file16", 64),
+)
 
 
 def call(*command, cwd=ROOT, timeout=3600):
@@ -101,14 +105,14 @@ def timed(base_build, head_build, rounds, seconds):
         arms[name] = lab_arms.own_arms(place)["arena"]
         arms[name].name = name
     found = []
-    for title, *leg in TIMED:
+    for leg in TIMED:
         cpu = {name: [] for name in arms}
         for name in there_and_back(list(arms), rounds):
-            cpu[name].append(reading(arms[name], head_build / "violet", *leg, seconds)["server"]["cpu_us"])
+            cpu[name].append(reading(arms[name], head_build / "violet", leg, seconds)["server"]["cpu_us"])
         change, is_effect = difference(cpu["before"], cpu["now"])
-        print(f"{title}: {change:+.3f} CPU us an answer, {'beyond' if is_effect else 'within'} the spread")
+        print(f"{leg.title}: {change:+.3f} CPU us an answer, {'beyond' if is_effect else 'within'} the spread")
         if is_effect and change > 0:
-            found.append(f"{title}: {change:+.3f} CPU us an answer")
+            found.append(f"{leg.title}: {change:+.3f} CPU us an answer")
     return found
 
 

@@ -1,5 +1,6 @@
 """One reading of `violet load` against a server that is started for it alone."""
 
+import dataclasses
 import json
 import statistics
 
@@ -8,13 +9,26 @@ from .process import LabError, cores, run_on
 WARM_SECONDS = 0.5
 
 
-def reading(arm, program, shape, connections, depth, seconds):
+@dataclasses.dataclass(frozen=True)
+class Leg:
+    """What is asked: a shape of request, by how many connections, with how many requests in flight on each."""
+
+    title: str
+    shape: str
+    connections: int
+    depth: int = 1
+    wire: str = "h1"  # h1, h1_tls, h2c, h2
+
+
+def reading(arm, program, leg, seconds):
     """What `violet load --json` says; the server's own processor time is in it."""
     server_core, load_core = cores()
     with arm.start(server_core) as server:
-        command = [str(program), "load", "-q", "-c", str(connections), "-p", str(depth), "-d", str(seconds)]
+        command = [str(program), "load", "-q", "-c", str(leg.connections), "-p", str(leg.depth), "-d", str(seconds), "-k"]
         command += ["-w", str(WARM_SECONDS), "--verify", "--server-pid", str(server.pid), "--json", "-"]
-        answer = run_on(load_core, [*command, server.url(arm.target(shape))], seconds + 60)
+        command += ["--h2"] if leg.wire in ("h2c", "h2") else []
+        url = server.url(arm.target(leg.shape), "ws" if leg.shape == "echo" else leg.wire)
+        answer = run_on(load_core, [*command, url], seconds + 60)
     found = json.loads(answer)
     if found["answers"] == 0 or "server" not in found:
         raise LabError(f"{arm.name}: nothing was answered: {answer[:200]}")

@@ -75,6 +75,7 @@ class Server:
         self.name = name
         self.command = command
         self.port = port
+        self.ports = {}  # of the wires beside h1
         self.start_seconds = start_seconds
         self.folder = None  # a temporary directory that is the server's for as long as it runs
         if port is not None and owners(port):
@@ -136,8 +137,9 @@ class Server:
         if self.folder is not None:
             self.folder.cleanup()
 
-    def url(self, target="/"):
-        return f"http://127.0.0.1:{self.port}{target}"
+    def url(self, target="/", wire="h1"):
+        scheme = {"h1": "http", "h2c": "http", "ws": "ws"}.get(wire, "https")
+        return f"{scheme}://127.0.0.1:{self.ports.get(wire) or self.port}{target}"
 
     def tree(self):
         """This process and its descendants."""

@@ -93,7 +93,7 @@ def measure(arms, build, cores, report, rounds, seconds):
     arms = without_broken_peers(arms, cores[0])
     print(f"\ntimed legs: {rounds} rounds there and back, {seconds} s each, server on core {cores[0]}, load on core {cores[1]}")
     for leg in LEGS:
-        takes_part = {name: arm for name, arm in arms.items() if not arm.targets or leg[1] in arm.targets}
+        takes_part = {name: arm for name, arm in arms.items() if arm.can(leg[1])}
         readings = one_leg(leg, takes_part, build, cores, rounds, seconds)
         median = lambda key: {name: statistics.median(r[key] for r in got) for name, got in readings.items()}  # noqa: B023,E731
         ratios = {}

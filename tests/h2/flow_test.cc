@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 
 namespace violet::test {
@@ -258,6 +259,23 @@ TEST(H2Flow, RequestsBeyondAFlushWaitWithoutAnExchange) {
   EXPECT_EQ(wire.session->stream_count(), 0u);
 }
 
+TEST(H2Flow, LargeAnswersLeaveInFullFlushes) {
+  H2Wire wire({}, settings({{Setting::InitialWindowSize, 1'000'000}}) + settings_ack() + window_update(0, 10'000'000));
+  const std::string body = pattern(16'384);
+  wire.service.handler = [&](Exchange& exchange) { exchange.reply(Slice::of(body)); };
+  std::string requests;
+  for (std::uint32_t id = 1; id < 64; id += 2) requests += get(id);
+  const std::size_t writes = wire.wire->write_count();
+  const std::size_t before = wire.read().frames().size();
+  wire.send(requests);
+  const auto frames = std::span(wire.read().frames()).subspan(before);
+  std::size_t sent = 0;
+  for (const Frame& frame : frames) sent += h2::kFrameHeadBytes + frame.payload.size();
+  const std::size_t flush = Limits{}.flush_bytes_max;
+  EXPECT_EQ(wire.wire->write_count() - writes, (sent + flush - 1) / flush);
+  for (std::uint32_t id = 1; id < 64; id += 2) EXPECT_EQ(wire.stream(id).body, body) << id;
+}
+
 TEST(H2Flow, WhatWaitsIsHandedUpWhole) {
   H2Wire wire({}, settings({{Setting::InitialWindowSize, 1'000'000}}) + settings_ack());
   std::string seen;
@@ -275,9 +293,10 @@ TEST(H2Flow, WhatWaitsIsHandedUpWhole) {
       exchange.collect(waiter);
     }
   };
-  wire.send(get(1, "/large") + post(3, "/p?q=1", {{"x-a", "a"}, {"user-agent", "u"}, {"content-length", "4"}}) +
-            data(3, "bo") + data(3, "dy") + headers(3, FieldList{{"x-t", "t"}}) + post(5, "/p") + data(5, "x") +
-            get(7, "/p") + reset(7) + headers(9, request("GET", "/p", {{"te", "gzip"}})));
+  wire.send(get(1, "/large"));
+  wire.send(post(3, "/p?q=1", {{"x-a", "a"}, {"user-agent", "u"}, {"content-length", "4"}}) + data(3, "bo") +
+            data(3, "dy") + headers(3, FieldList{{"x-t", "t"}}) + post(5, "/p") + data(5, "x") + get(7, "/p") +
+            reset(7) + headers(9, request("GET", "/p", {{"te", "gzip"}})));
   EXPECT_EQ(wire.service.call_count, 1u) << "the others wait";
   EXPECT_EQ(wire.stream(9).code, Code::ProtocolError) << "but not for their faults";
   wire.send(window_update(0, 1'000'000));

@@ -10,8 +10,7 @@ namespace {
 
 using Length = Framing::Length;
 
-constexpr int kPullsMax = 8;    // times that a source is asked to fill one frame
-constexpr int kFlushesMax = 4;  // writes of flush_bytes_max before others get their turn
+constexpr int kPullsMax = 8;  // times that a source is asked to fill one frame
 
 }  // namespace
 
@@ -172,29 +171,28 @@ void Session::make_ready(Stream& stream) noexcept {
   look_ms_ = std::min(look_ms_, stream.patience_.due_ms());
 }
 
-// Sends what the windows, the transport and this turn have room for.
+// Fills one flush with what the windows have room for. Others get their turn before the next: what waits in the socket
+// of one connection would leave the processor's caches before the peer reads it.
 void Session::pump() {
-  for (int flushes = 0; !scheduler_.is_empty() && !is_write_blocked_ && !is_closed_;) {
-    if (output().size() >= limits().flush_bytes_max) {
-      if (++flushes > kFlushesMax) {
-        wants_turn_ = true;
-        return;
-      }
-      flush();
-    } else if (send_window_ <= 0) {
+  while (!scheduler_.is_empty() && !is_write_blocked_ && !is_closed_) {
+    if (output().size() + kFrameHeadBytes >= limits().flush_bytes_max) {
+      wants_turn_ = true;
+      return;
+    }
+    if (send_window_ <= 0) {
       window_.block(now(), limits().write_stall_ms);
       return;
-    } else {
-      send_from(*scheduler_.next());
     }
+    send_from(*scheduler_.next());
   }
 }
 
-// One frame of a stream, and its end if that follows. REQUIRES: open windows, less than flush_bytes_max of output.
+// One frame of a stream, and its end if that follows. REQUIRES: open windows, room for a frame in the output. A flush
+// is filled to the byte: its default is what full TLS records hold, and one byte more would be a record more.
 void Session::send_from(Stream& stream) {
+  const std::size_t left = static_cast<std::size_t>(limits().flush_bytes_max) - output().size() - kFrameHeadBytes;
   const std::size_t room = std::min({std::size_t{kFrameBytesMax}, static_cast<std::size_t>(stream.send_window_),
-                                     static_cast<std::size_t>(send_window_),
-                                     static_cast<std::size_t>(limits().flush_bytes_max) - output().size()});
+                                     static_cast<std::size_t>(send_window_), left});
   Chain& chain = stream.body_.chain();
   Source* source = stream.body_.source();
   bool is_last = source == nullptr;
