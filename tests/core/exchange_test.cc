@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace violet::test {
 namespace {
@@ -176,6 +177,28 @@ TEST(Exchange, ASinkMayAnswerAbortOrThrowAtAnyPiece) {
     }
   }
   set_log_level(LogLevel::Info);
+}
+
+TEST(Exchange, AnUpgradeTellsItsHooks) {
+  struct Hook final : CancelHook {
+    void on_cancel(Error why) noexcept override { heard.push_back(why); }
+    std::vector<Error> heard;
+  } hook;
+  struct Nobody final : Receiver {
+    void on_head(http::Head&, bool) override {}
+    void on_data(Slice) override {}
+    void on_end(const http::Fields*) override {}
+    void on_close(Error) noexcept override {}
+  } nobody;
+  H1Wire wire;
+  wire.service.handler = [&](Exchange& exchange) {
+    exchange.add_cancel_hook(hook);
+    exchange.response().status = 101;
+    EXPECT_NE(exchange.accept_upgrade(nobody, Body()), nullptr);
+  };
+  wire.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n");
+  ASSERT_EQ(hook.heard.size(), 1u);
+  EXPECT_FALSE(hook.heard[0]) << "nothing went wrong";
 }
 
 }  // namespace

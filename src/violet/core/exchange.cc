@@ -96,6 +96,11 @@ void Exchange::rewind() noexcept {
   refusal_detail_ = {};
   findings = nullptr;
   cache_tag = {};
+  request_id = {};
+  client_ = nullptr;
+  notes_ = nullptr;
+  timeout_status_ = kTimeoutStatus;
+  answer_end_ms_ = 0;
   match = {};
   request_.fields.reset(reinterpret_cast<http::Field*>(request_fields_), kRequestFields);
   response_.fields.reset(reinterpret_cast<http::Field*>(response_fields_), kResponseFields);
@@ -333,7 +338,7 @@ void Exchange::fail_body(Error why) noexcept {
 bool Exchange::reply(Body&& body) {
   if (is_answered_) return false;
   deadline_.cancel();
-  if (response_.status != 200 || !match.reply_hooks.empty() || has_body_ || stream_ == nullptr) {
+  if (response_.status != 200 || !match.reply_hooks.empty() || has_body_ || stream_ == nullptr || answer_end_ms_ != 0) {
     return reply_with_care(body);
   }
   is_answered_ = true;
@@ -341,7 +346,7 @@ bool Exchange::reply(Body&& body) {
   return true;
 }
 
-// With hooks, a status to look at, or a request's body that nobody may want any more.
+// With hooks, a status to look at, an end to the answer's time, or a request's body that nobody may want any more.
 bool Exchange::reply_with_care(Body& body) {
   if (!match.reply_hooks.empty()) [[unlikely]] {
     // Taken away meanwhile, so that the answer to a hook that throws or refuses does not pass through them again.
@@ -356,10 +361,16 @@ bool Exchange::reply_with_care(Body& body) {
   }
   is_answered_ = true;
   if (stream_ == nullptr) return true;
+  if (answer_end_ms_ != 0 && body.source() != nullptr) limit_answer();
   stream_->start(response_, std::move(body));
   // A sink goes on reading while the answer is under way; nobody else wants the rest.
   if (body_mode_ != BodyMode::Sink && !is_body_ended_ && has_body_) discard();
   return true;
+}
+
+void Exchange::limit_answer() noexcept {
+  const std::uint64_t now = Loop::clock_us() / 1000;
+  site_->loop.timers().arm_after(deadline_, answer_end_ms_ > now ? answer_end_ms_ - now : 0);
 }
 
 bool Exchange::refuse(Error why, std::string_view detail, const http::Field& field) {
@@ -409,7 +420,7 @@ void Exchange::log_limit(Error why) noexcept {
   const std::int64_t now = site_->loop.wall_seconds();
   if (std::exchange(site_->limit_logged_at, now) == now) return;
   const auto limit = static_cast<LimitId>(why.detail());
-  std::string text = std::to_string(why.status()) + " for " + connection().peer.to_string();
+  std::string text = std::to_string(why.status()) + " for " + peer().to_string();
   text.append(": ").append(request_.method_text).append(" ").append(request_.path.substr(0, 200));
   text.append(": limit ").append(name(limit)).append(" = ").append(std::to_string(limit_value(limit)));
   log(LogLevel::Info, text.append(" (App::limits(); body_bytes_max also by Route::body_max())"));
@@ -426,7 +437,7 @@ Stream* Exchange::accept_upgrade(Receiver& receiver, Body body) {
   Stream* stream = std::exchange(stream_, nullptr);
   stream->set_receiver(receiver);
   stream->start(response_, std::move(body));
-  while (CancelHook* hook = cancel_hooks_.pop_front()) static_cast<void>(hook);
+  while (CancelHook* hook = cancel_hooks_.pop_front()) hook->on_cancel({});
   release();  // the stream's count
   return stream;
 }
@@ -474,10 +485,15 @@ void Exchange::set_handler_ms(std::uint64_t ms) noexcept {
 
 void Exchange::on_deadline() noexcept {
   ++site_->counters.timeouts;
-  const Error why(ErrorKind::Timeout, static_cast<std::int32_t>(LimitId::handler_ms), 503);
+  const Error why(ErrorKind::Timeout, static_cast<std::int32_t>(LimitId::handler_ms), timeout_status_);
   retain();
-  // The answer first: what a stopped task would say is no answer to be relied on.
-  if (!is_answered_) guard([&] { refuse(why); });
+  // The answer first: what a stopped task would say is no answer to be relied on. One that has begun cannot be taken
+  // back; the client must not take it for whole.
+  if (is_answered_) {
+    abort(why);
+  } else {
+    guard([&] { refuse(why); });
+  }
   if (task_.is_active()) task_.stop(why);
   release();
 }

@@ -77,7 +77,8 @@ class BodyStage {
   ~BodyStage() = default;
 };
 
-// Called once when the exchange ends before its answer was complete, or after it; unlink it to be left alone.
+// Called once when the exchange ends before its answer was complete, or after it; unlink it to be left alone. `why` is
+// empty when the stream was handed on to another receiver (accept_upgrade()).
 class CancelHook : public ListNode<CancelHook> {
  public:
   virtual void on_cancel(Error why) noexcept = 0;
@@ -103,12 +104,26 @@ struct RouteMatch {
   std::span<ReplyHook* const> reply_hooks;  // run last to first
 };
 
+// Whom a request comes from, where that is not its connection's peer: the client behind a proxy.
+struct Client {
+  Address address;
+  bool is_secure = false;  // it came to the proxy over TLS
+};
+
 class Exchange final : public Receiver {
  public:
   // --- what came
   [[nodiscard]] http::Head& request() noexcept { return request_; }
   [[nodiscard]] const http::Head& request() const noexcept { return request_; }
   [[nodiscard]] const Connection& connection() const noexcept;
+  // Who has sent the request, and whether safely: the connection's peer, unless a proxy that is trusted has said who.
+  [[nodiscard]] const Address& peer() const noexcept {
+    return client_ != nullptr ? client_->address : connection().peer;
+  }
+  [[nodiscard]] bool is_secure() const noexcept {
+    return client_ != nullptr ? client_->is_secure : connection().is_secure;
+  }
+  void set_client(const Client& client) { client_ = arena_.make<Client>(client); }
   [[nodiscard]] bool has_body() const noexcept { return has_body_; }
   // Trailer fields of the request, nullptr until the body has ended or when there were none. Never merged into the head
   // (RFC 9110 §6.5.1).
@@ -177,6 +192,10 @@ class Exchange final : public Receiver {
   void set_handler_ms(std::uint64_t ms) noexcept;
   // No end to the handler's time: for streams.
   void disable_deadline() noexcept { set_handler_ms(0); }
+  // The status that tells that the handler's time is over; 503 unless set.
+  void set_timeout_status(std::uint16_t status) noexcept { timeout_status_ = status; }
+  // The time from now on after which an answer that a source gives is cut off where it is; 0 for none.
+  void set_answer_ms(std::uint64_t ms) noexcept { answer_end_ms_ = ms == 0 ? 0 : Loop::clock_us() / 1000 + ms; }
   void add_cancel_hook(CancelHook& hook) noexcept { cancel_hooks_.push_back(hook); }
   // Runs `work`, turning what it throws into a 500. For callbacks that answer later.
   template <class Work>
@@ -202,6 +221,23 @@ class Exchange final : public Receiver {
   // Names the bytes of the answer, for what is made from them and may be kept (their encoded form): two answers to one
   // target with one tag have the same bytes. Lives as long as the exchange; "": nothing may be kept.
   std::string_view cache_tag;
+  // What the request is called in logs, "" where it has no name. Lives as long as the exchange.
+  std::string_view request_id;
+  // What middleware keeps for this one request: at most one T, in the arena, not destroyed. nullptr: there is none.
+  template <class T>
+  [[nodiscard]] T* note() const noexcept {
+    for (const Note* note = notes_; note != nullptr; note = note->next) {
+      if (note->key == &kNoteKey<T>) return static_cast<T*>(note->object);
+    }
+    return nullptr;
+  }
+  // REQUIRES: note<T>() is nullptr.
+  template <class T, class... Args>
+  T& add_note(Args&&... args) {
+    T* object = arena_.make<T>(std::forward<Args>(args)...);
+    notes_ = ::new (arena_.allocate(sizeof(Note), alignof(Note))) Note{notes_, &kNoteKey<T>, object};
+    return *object;
+  }
   // A place for the one who serves: the router leaves the endpoint here while the body is collected.
   void* context = nullptr;
 
@@ -221,6 +257,13 @@ class Exchange final : public Receiver {
   friend struct Site;
   friend class ExchangePool;
   enum class BodyMode : std::uint8_t { Undecided, Collect, Sink, Discard };
+  struct Note {
+    Note* next;
+    const void* key;
+    void* object;
+  };
+  template <class T>
+  static inline constexpr char kNoteKey = 0;
 
   explicit Exchange(Site& site) noexcept;
   ~Exchange() = default;
@@ -229,6 +272,7 @@ class Exchange final : public Receiver {
   void rewind() noexcept;
   void log_limit(Error why) noexcept;
   bool reply_with_care(Body& body);
+  void limit_answer() noexcept;
 
   bool begin_body();
   void gather(std::string_view text);
@@ -239,6 +283,7 @@ class Exchange final : public Receiver {
   static constexpr std::size_t kArenaBytes = 4096;
   static constexpr std::uint16_t kRequestFields = 24;
   static constexpr std::uint16_t kResponseFields = 8;
+  static constexpr std::uint16_t kTimeoutStatus = 503;
 
   Site* site_;
   Stream* stream_ = nullptr;
@@ -251,8 +296,10 @@ class Exchange final : public Receiver {
   bool is_pinned_ = false;
   bool wants_continue_ = false;
   bool is_task_used_ = false;
+  std::uint16_t timeout_status_ = kTimeoutStatus;
 
   std::uint64_t handler_ms_ = 0;
+  std::uint64_t answer_end_ms_ = 0;  // on Loop::clock_us()'s scale, 0 for none
   std::uint64_t body_limit_ = 0;
   std::uint64_t body_bytes_ = 0;
   std::string_view refusal_detail_;
@@ -265,6 +312,8 @@ class Exchange final : public Receiver {
   BodySink* sink_ = nullptr;
   BodyStage* stage_ = nullptr;
   List<CancelHook, CancelHook> cancel_hooks_;
+  const Client* client_ = nullptr;
+  Note* notes_ = nullptr;
 
   Arena arena_;
   http::Head request_;

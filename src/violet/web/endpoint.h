@@ -79,7 +79,6 @@ class Handler {
 struct Endpoint {
   Handler* handler = nullptr;
   bool wants_body = false;
-  bool waits_in_middleware = false;
   bool has_options = false;
   bool has_body_limit = false;
   bool has_handler_ms = false;
@@ -89,6 +88,9 @@ struct Endpoint {
   std::span<ReplyHook* const> reply_hooks;
   std::uint64_t body_bytes_max = 0;
   std::uint64_t handler_ms = 0;
+  std::uint64_t answer_ms = 0;
+  std::uint16_t timeout_status = 0;     // 0: the usual one
+  const Endpoint* fallbacks = nullptr;  // of its group, by Dispatch::Fallback
   std::source_location where;
 };
 

@@ -2,7 +2,8 @@
 
 // Middleware: what stands before handlers and behind them. app.use() and group.use() take
 //
-//   - an object with on_request(Exchange&), on_reply(Exchange&, http::Head&, Body&), or both;
+//   - an object with on_request(Exchange&), on_reply(Exchange&, http::Head&, Body&), or both, or with on_route(Route&),
+//     which sets options of every route that it stands before, when the app starts, and costs no request anything;
 //   - a callable that takes what handlers take (but no body).
 //
 // on_request and callables decide: they return Verdict, or nothing (goes on unless the exchange is answered), or
@@ -18,6 +19,9 @@
 //     return {};
 //   });
 //
+// An object that has to wait only now and then returns Verdict::Wait from on_request; then its on_wait(Exchange&), a
+// Task<Verdict>, decides. One with on_use() is told so when use() takes it.
+//
 // The order is that of use(), outer groups first, whether use() stands before or behind the routes; on_reply runs the
 // other way round. Objects are shared by all loops. Middleware runs before the body is read.
 
@@ -31,7 +35,9 @@
 
 namespace violet {
 
-enum class Verdict : std::uint8_t { Continue, Answered };
+class Route;
+
+enum class Verdict : std::uint8_t { Continue, Answered, Wait };
 
 namespace web {
 
@@ -44,9 +50,10 @@ class Middleware : public ReplyHook {
 
   virtual void bind(Binding&) {}
   virtual Verdict on_request(Exchange&) { return Verdict::Continue; }
-  // Instead of on_request where waits is set.
+  // Instead of on_request where waits is set, and after it has said Wait.
   virtual Task<Verdict> wait_on_request(Exchange& exchange);
   void on_reply(Exchange&, http::Head&, Body&) override {}
+  virtual void on_route(Route&) {}
 
   bool has_request_hook = false;
   bool has_reply_hook = false;
@@ -123,6 +130,8 @@ class HookedMiddleware final : public Middleware {
   static constexpr bool kHasRequest = requires(M& object, Exchange& exchange) { object.on_request(exchange); };
   static constexpr bool kHasReply =
       requires(M& object, Exchange& exchange, http::Head& head, Body& body) { object.on_reply(exchange, head, body); };
+  static constexpr bool kHasRoute = requires(M& object, Route& route) { object.on_route(route); };
+  static constexpr bool kHasWait = requires(M& object, Exchange& exchange) { object.on_wait(exchange); };
 
   template <bool has>
   static auto returned() {
@@ -130,12 +139,16 @@ class HookedMiddleware final : public Middleware {
   }
 
  public:
-  static constexpr bool is_hooked = kHasRequest || kHasReply;
+  static constexpr bool is_hooked = kHasRequest || kHasReply || kHasRoute;
 
   explicit HookedMiddleware(M&& object) : object_(std::move(object)) {
     has_request_hook = kHasRequest;
     has_reply_hook = kHasReply;
     if constexpr (kHasRequest) waits = decltype(returned<true>())::is_task;
+    if constexpr (requires { object_.on_use(); }) object_.on_use();
+  }
+  void on_route([[maybe_unused]] Route& route) override {
+    if constexpr (kHasRoute) object_.on_route(route);
   }
   Verdict on_request(Exchange& exchange) override {
     if constexpr (kHasRequest) {
@@ -152,6 +165,7 @@ class HookedMiddleware final : public Middleware {
     if constexpr (kHasRequest) {
       if constexpr (decltype(returned<true>())::is_task) return verdict_of_task(exchange, object_.on_request(exchange));
     }
+    if constexpr (kHasWait) return object_.on_wait(exchange);
     return Middleware::wait_on_request(exchange);
   }
   void on_reply([[maybe_unused]] Exchange& exchange, [[maybe_unused]] http::Head& head,

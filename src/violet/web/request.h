@@ -36,8 +36,8 @@ class Request {
   [[nodiscard]] const http::Fields* trailers() const noexcept { return exchange_->request_trailers(); }
   [[nodiscard]] std::string_view scheme() const noexcept { return head().scheme; }
   [[nodiscard]] std::string_view authority() const noexcept { return head().authority; }
-  [[nodiscard]] const Address& peer() const noexcept { return exchange_->connection().peer; }
-  [[nodiscard]] bool is_secure() const noexcept { return exchange_->connection().is_secure; }
+  [[nodiscard]] const Address& peer() const noexcept { return exchange_->peer(); }
+  [[nodiscard]] bool is_secure() const noexcept { return exchange_->is_secure(); }
   // What TLS has established about the connection, a verified client certificate too; nullptr without TLS.
   [[nodiscard]] const Security* security() const noexcept { return exchange_->connection().security.get(); }
   [[nodiscard]] const http::Head& head() const noexcept { return exchange_->request(); }

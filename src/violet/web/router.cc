@@ -29,24 +29,23 @@ void proceed(Exchange& exchange, const Endpoint& endpoint) {
   if (exchange.context != nullptr && !exchange.is_answered()) exchange.pin();
 }
 
-Task<Verdict> run_waiting_hooks(Exchange& exchange, const Endpoint& endpoint) {
-  for (Middleware* middleware : endpoint.request_hooks) {
-    Verdict verdict = Verdict::Continue;
-    if (middleware->waits) {
-      verdict = co_await middleware->wait_on_request(exchange);
-    } else {
-      verdict = middleware->on_request(exchange);
-    }
+// From the hook on that has to wait.
+Task<Verdict> run_waiting_hooks(Exchange& exchange, const Endpoint& endpoint, std::size_t first) {
+  for (std::size_t i = first; i < endpoint.request_hooks.size(); ++i) {
+    Middleware& middleware = *endpoint.request_hooks[i];
+    Verdict verdict = Verdict::Wait;
+    if (i != first && !middleware.waits) verdict = middleware.on_request(exchange);
+    if (verdict == Verdict::Wait) verdict = co_await middleware.wait_on_request(exchange);
     if (verdict == Verdict::Answered || exchange.is_answered()) co_return Verdict::Answered;
   }
   co_return Verdict::Continue;
 }
 
-void start_waiting_hooks(Exchange& exchange, const Endpoint& endpoint) {
+void start_waiting_hooks(Exchange& exchange, const Endpoint& endpoint, std::size_t first) {
   begin_task(exchange);
   Task<Verdict> hooks = [&] {
     const TaskRoot::Enter scope(exchange.task());
-    return run_waiting_hooks(exchange, endpoint);
+    return run_waiting_hooks(exchange, endpoint, first);
   }();
   exchange.retain();
   exchange.task().start(std::move(hooks), [&exchange, &endpoint](Outcome<Verdict>&& outcome) noexcept {
@@ -61,9 +60,12 @@ void start_waiting_hooks(Exchange& exchange, const Endpoint& endpoint) {
 }
 
 void run_hooks(Exchange& exchange, const Endpoint& endpoint) {
-  if (endpoint.waits_in_middleware) return start_waiting_hooks(exchange, endpoint);
-  for (Middleware* middleware : endpoint.request_hooks) {
-    if (middleware->on_request(exchange) == Verdict::Answered || exchange.is_answered()) return;
+  for (std::size_t i = 0; i < endpoint.request_hooks.size(); ++i) {
+    Middleware& middleware = *endpoint.request_hooks[i];
+    const Verdict verdict = middleware.waits ? Verdict::Wait : middleware.on_request(exchange);
+    if (verdict == Verdict::Answered || exchange.is_answered()) return;
+    if (verdict == Verdict::Wait) [[unlikely]]
+      return start_waiting_hooks(exchange, endpoint, i);
   }
   proceed(exchange, endpoint);
 }
@@ -71,6 +73,8 @@ void run_hooks(Exchange& exchange, const Endpoint& endpoint) {
 void apply_options(Exchange& exchange, const Endpoint& endpoint) {
   if (endpoint.has_body_limit) exchange.set_body_limit(endpoint.body_bytes_max);
   if (endpoint.has_handler_ms) exchange.set_handler_ms(endpoint.handler_ms);
+  if (endpoint.answer_ms != 0) exchange.set_answer_ms(endpoint.answer_ms);
+  if (endpoint.timeout_status != 0) exchange.set_timeout_status(endpoint.timeout_status);
 }
 
 }  // namespace
@@ -85,6 +89,21 @@ Route& Route::handler_ms(std::uint64_t ms) noexcept {
   handler_ms_ = ms;
   has_handler_ms_ = true;
   return *this;
+}
+Route& Route::answer_ms(std::uint64_t ms) noexcept {
+  answer_ms_ = ms;
+  has_answer_ms_ = true;
+  return *this;
+}
+Route& Route::timeout_status(Status status) noexcept {
+  timeout_status_ = static_cast<std::uint16_t>(status);
+  return *this;
+}
+void Route::put(const Route& own) noexcept {
+  if (own.has_body_max_) body_max(own.body_bytes_max_);
+  if (own.has_handler_ms_) handler_ms(own.handler_ms_);
+  if (own.has_answer_ms_) answer_ms(own.answer_ms_);
+  if (own.timeout_status_ != 0) timeout_status_ = own.timeout_status_;
 }
 
 Route& Routes::add(http::Method method, bool any, std::string_view pattern, web::Handler* handler,

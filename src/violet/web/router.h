@@ -11,8 +11,8 @@
 //   for (const std::string& error : router.freeze()) …
 //
 // Made by the router itself: HEAD from GET, 204 with Allow for OPTIONS, 405 with Allow, 501 for a method nobody knows,
-// 404 for a path, 400 for a malformed one. These pass through the middleware of the whole app. Patterns are explained
-// in route/pattern.h, priorities in route/table.h.
+// 404 for a path, 400 for a malformed one. These pass through the middleware of the whole app; OPTIONS and 405 through
+// that of the group whose route has the path. Patterns are explained in route/pattern.h, priorities in route/table.h.
 
 #include "violet/core/exchange.h"
 #include "violet/core/service.h"
@@ -46,16 +46,26 @@ class Route {
   Route& body_max(std::uint64_t bytes) noexcept;
   // How long the handler may take, instead of limits.handler_ms.
   Route& handler_ms(std::uint64_t ms) noexcept;
+  // How long handler and answer may take together: an answer that has begun is cut off then. 0, the default: for ever.
+  Route& answer_ms(std::uint64_t ms) noexcept;
+  // What clients get when the handler's time is over, instead of 503.
+  Route& timeout_status(Status status) noexcept;
   // As long as it likes: for handlers that wait for events.
-  Route& no_deadline() noexcept { return handler_ms(0); }
+  Route& no_deadline() noexcept { return handler_ms(0).answer_ms(0); }
 
  private:
   friend class web::Registry;
   Route() noexcept = default;
+  // Sets what `own` has set.
+  void put(const Route& own) noexcept;
+
   std::uint64_t body_bytes_max_ = 0;
   std::uint64_t handler_ms_ = 0;
+  std::uint64_t answer_ms_ = 0;
+  std::uint16_t timeout_status_ = 0;
   bool has_body_max_ = false;
   bool has_handler_ms_ = false;
+  bool has_answer_ms_ = false;
 };
 
 // Where routes are registered: the whole router, or a group of it. Registering returns the route; see Route.

@@ -109,7 +109,7 @@ struct Extract<Arena&> : Extractor {
 };
 template <>
 struct Extract<PeerAddress> : Extractor {
-  static PeerAddress from(Fetch& fetch) noexcept { return PeerAddress(fetch.exchange().connection().peer); }
+  static PeerAddress from(Fetch& fetch) noexcept { return PeerAddress(fetch.exchange().peer()); }
 };
 template <>
 struct Extract<Deadline> : Extractor {

@@ -1,5 +1,6 @@
 #include "violet/web/route/registry.h"
 
+#include <bit>
 #include <map>
 
 namespace violet::web {
@@ -68,29 +69,56 @@ class FallbackHandler final : public Handler {
 Dispatch::Dispatch() {
   for (int i = 0; i < kFallbackCount; ++i) {
     fallback_handlers[i] = std::make_unique<FallbackHandler>(table, static_cast<Fallback>(i));
-    fallbacks[i].handler = fallback_handlers[i].get();
   }
+}
+
+Dispatch::Fallbacks& Dispatch::add_fallbacks(const Hooks& around, std::span<const std::string_view> path_names) {
+  Fallbacks& added = fallbacks.emplace_back();
+  for (int i = 0; i < kFallbackCount; ++i) {
+    added.of[i].handler = fallback_handlers[i].get();
+    added.of[i].names = path_names;
+    added.of[i].request_hooks = around.request;
+    added.of[i].reply_hooks = around.reply;
+  }
+  return added;
 }
 
 const Endpoint& Dispatch::find(Exchange& exchange) const {
   const http::Head& head = exchange.request();
-  if (head.form == http::TargetForm::Asterisk) return fallbacks[Options];
+  const Endpoint* const of_all = fallbacks.front().of;
+  if (head.form == http::TargetForm::Asterisk) return of_all[Options];
   // A tunnel through an origin server is nothing that routes could offer (RFC 9110 §9.3.6).
-  if (head.form == http::TargetForm::Authority) return fallbacks[NotImplemented];
+  if (head.form == http::TargetForm::Authority) return of_all[NotImplemented];
   SplitPath path;
   switch (table.split(head.path, exchange.arena(), path)) {
     case Table::Split::Done: break;
-    case Table::Split::Malformed: return fallbacks[Malformed];
-    case Table::Split::Never: return fallbacks[NotFound];
+    case Table::Split::Malformed: return of_all[Malformed];
+    case Table::Split::Never: return of_all[NotFound];
   }
   auto* values = exchange.arena().array<std::string_view>(table.values_max());
   if (const Endpoint* endpoint = table.find(path, head.method, values); endpoint != nullptr) {
     exchange.match.values = values;
     return *endpoint;
   }
-  if (head.method == http::Method::Other) return fallbacks[NotImplemented];
-  if (table.methods(path) == 0) return fallbacks[NotFound];
-  return fallbacks[head.method == http::Method::Options ? Options : NotAllowed];
+  if (head.method == http::Method::Other) return of_all[NotImplemented];
+  const std::uint64_t methods = table.methods(path);
+  if (methods == 0) return of_all[NotFound];
+  return find_fallback(exchange, path, values, methods);
+}
+
+const Endpoint& Dispatch::find_fallback(Exchange& exchange, const SplitPath& path, std::string_view* values,
+                                        std::uint64_t methods) const {
+  const http::Head& head = exchange.request();
+  const bool is_question = head.method == http::Method::Options;
+  // A preflight is about the route that it names; other questions are about any of them.
+  const Endpoint* route = nullptr;
+  if (is_question) {
+    const http::Method meant = http::find_method(head.fields.get(http::FieldId::AccessControlRequestMethod));
+    if (meant != http::Method::Other) route = table.find(path, meant, values);
+  }
+  if (route == nullptr) route = table.find(path, static_cast<http::Method>(std::countr_zero(methods)), values);
+  exchange.match.values = values;
+  return route->fallbacks[is_question ? Options : NotAllowed];
 }
 
 Registry::Registry() {
@@ -126,21 +154,20 @@ std::string Registry::Entry::what() const { return method_text(method, any) + " 
 
 const Dispatch* Registry::build(std::vector<std::string>& errors) {
   dispatch_ = std::make_unique<Dispatch>();
-  std::map<const Scope*, const Hooks*> hooks;
-  for (const auto& scope : scopes_) {
-    check_prefix(*scope, errors);
-    bind_middleware(*scope, errors);
-    dispatch_->hooks.push_back(flatten(*scope));
-    hooks[scope.get()] = &dispatch_->hooks.back();
-  }
-  for (Endpoint& fallback : dispatch_->fallbacks) {
-    const Hooks& root = dispatch_->hooks.front();
-    fallback.request_hooks = root.request;
-    fallback.reply_hooks = root.reply;
-    fallback.waits_in_middleware = root.waits;
-  }
-  for (const auto& entry : entries_) build_entry(*entry, *hooks[entry->scope], errors);
+  std::map<const Scope*, Surroundings> scopes;
+  for (const auto& scope : scopes_) scopes[scope.get()] = build_scope(*scope, errors);
+  for (const auto& entry : entries_) build_entry(*entry, scopes[entry->scope], errors);
   return dispatch_.get();
+}
+
+Registry::Surroundings Registry::build_scope(Scope& scope, std::vector<std::string>& errors) {
+  check_prefix(scope, errors);
+  bind_middleware(scope, errors);
+  auto& names = dispatch_->names.emplace_back();
+  if (auto pattern = Pattern::parse(scope.prefix)) names = pattern->names();
+  const Hooks& hooks = dispatch_->hooks.emplace_back(flatten(scope));
+  const auto& views = dispatch_->name_views.emplace_back(views_of(names));
+  return {&hooks, dispatch_->add_fallbacks(hooks, views).of};
 }
 
 void Registry::check_prefix(const Scope& scope, std::vector<std::string>& errors) const {
@@ -174,12 +201,12 @@ Hooks Registry::flatten(const Scope& scope) {
   for (const auto& middleware : scope.middleware) {
     if (middleware->has_request_hook) hooks.request.push_back(middleware.get());
     if (middleware->has_reply_hook) hooks.reply.push_back(middleware.get());
-    hooks.waits |= middleware->waits;
+    hooks.all.push_back(middleware.get());
   }
   return hooks;
 }
 
-void Registry::build_entry(Entry& entry, const Hooks& hooks, std::vector<std::string>& errors) {
+void Registry::build_entry(Entry& entry, const Surroundings& scope, std::vector<std::string>& errors) {
   const std::string what = entry.what();
   auto parsed = Pattern::parse(entry.pattern);
   if (!parsed) {
@@ -191,19 +218,26 @@ void Registry::build_entry(Entry& entry, const Hooks& hooks, std::vector<std::st
   Binding binding{providers_, kept_, names, errors, what, entry.where};
   entry.handler->bind(binding);
 
+  Route route;
+  for (Middleware* middleware : scope.hooks->all) middleware->on_route(route);
+  route.put(entry.route);
+
   Endpoint& endpoint = dispatch_->endpoints.emplace_back();
   endpoint.handler = entry.handler.get();
   endpoint.wants_body = entry.handler->wants_body;
-  endpoint.waits_in_middleware = hooks.waits;
   endpoint.pattern = pattern.text;
   endpoint.names = names;
-  endpoint.request_hooks = hooks.request;
-  endpoint.reply_hooks = hooks.reply;
-  endpoint.body_bytes_max = entry.route.body_bytes_max_;
-  endpoint.has_body_limit = entry.route.has_body_max_;
-  endpoint.handler_ms = entry.route.handler_ms_;
-  endpoint.has_handler_ms = entry.route.has_handler_ms_;
-  endpoint.has_options = endpoint.has_body_limit || endpoint.has_handler_ms;
+  endpoint.request_hooks = scope.hooks->request;
+  endpoint.reply_hooks = scope.hooks->reply;
+  endpoint.fallbacks = scope.fallbacks;
+  endpoint.body_bytes_max = route.body_bytes_max_;
+  endpoint.has_body_limit = route.has_body_max_;
+  endpoint.handler_ms = route.handler_ms_;
+  endpoint.has_handler_ms = route.has_handler_ms_;
+  endpoint.answer_ms = route.answer_ms_;
+  endpoint.timeout_status = route.timeout_status_;
+  endpoint.has_options =
+      endpoint.has_body_limit || endpoint.has_handler_ms || endpoint.answer_ms != 0 || endpoint.timeout_status != 0;
   endpoint.where = entry.where;
   if (const Endpoint* other = dispatch_->table.insert(pattern, entry.method, entry.any, endpoint); other != nullptr) {
     errors.push_back(to_string(entry.where) + ": " + what +

@@ -10,7 +10,9 @@
 #include <deque>
 #include <memory>
 #include <source_location>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace violet::web {
@@ -28,7 +30,7 @@ struct Scope {
 struct Hooks {
   std::vector<Middleware*> request;
   std::vector<ReplyHook*> reply;
-  bool waits = false;
+  std::vector<Middleware*> all;
 };
 
 struct Dispatch {
@@ -36,6 +38,8 @@ struct Dispatch {
   enum Fallback : std::uint8_t { NotFound, Malformed, NotAllowed, Options, NotImplemented, kFallbackCount };
 
   Dispatch();
+  Dispatch(const Dispatch&) = delete;
+  Dispatch& operator=(const Dispatch&) = delete;
   // The endpoint for a path that is no literal pattern, or whose literal pattern lacks the method.
   [[nodiscard]] const Endpoint& find(Exchange& exchange) const;
 
@@ -45,8 +49,19 @@ struct Dispatch {
   std::deque<std::vector<std::string_view>> name_views;
   std::deque<Pattern> patterns;
   std::deque<Hooks> hooks;
-  Endpoint fallbacks[kFallbackCount];
+  // For each scope, the first one's for paths that no route has.
+  struct Fallbacks {
+    Endpoint of[kFallbackCount];
+  };
+  std::deque<Fallbacks> fallbacks;
   std::unique_ptr<Handler> fallback_handlers[kFallbackCount];
+
+  Fallbacks& add_fallbacks(const Hooks& hooks, std::span<const std::string_view> path_names);
+
+ private:
+  // What answers for a route of the path when none has the method.
+  [[nodiscard]] const Endpoint& find_fallback(Exchange& exchange, const SplitPath& path, std::string_view* values,
+                                              std::uint64_t methods) const;
 };
 
 class Registry {
@@ -80,7 +95,12 @@ class Registry {
   void check_prefix(const Scope& scope, std::vector<std::string>& errors) const;
   void bind_middleware(Scope& scope, std::vector<std::string>& errors);
   static Hooks flatten(const Scope& scope);
-  void build_entry(Entry& entry, const Hooks& hooks, std::vector<std::string>& errors);
+  struct Surroundings {
+    const Hooks* hooks;
+    const Endpoint* fallbacks;
+  };
+  Surroundings build_scope(Scope& scope, std::vector<std::string>& errors);
+  void build_entry(Entry& entry, const Surroundings& scope, std::vector<std::string>& errors);
 
   Providers providers_;  // outlives everything that refers to it
   Providers kept_;       // of handlers that were bound
