@@ -27,3 +27,5 @@
 #include "violet/web/output/generator.h"
 #include "violet/web/output/reply.h"
 #include "violet/web/router.h"
+#include "violet/web/upload/multipart.h"
+#include "violet/web/upload/uploaded_file.h"

@@ -31,6 +31,11 @@ namespace violet {
   X(field_count_max, 100, "fields", 431, "field sections of many small lines")                                       \
   X(body_bytes_max, 1'048'576, "bytes", 413, "bodies that fill the memory; a route may set its own")                 \
   X(json_depth_max, 128, "levels", 400, "JSON nested so deep that reading it exhausts the stack")                    \
+  X(multipart_parts_max, 1'024, "parts", 413, "forms of countless parts")                                            \
+  X(multipart_head_bytes_max, 8'192, "bytes", 413, "a part of a form whose field lines never end")                   \
+  X(multipart_name_bytes_max, 1'024, "bytes", 413, "names of parts and files that are no names")                     \
+  X(multipart_field_bytes_max, 1'048'576, "bytes", 413, "a part that is no file and fills the memory")               \
+  X(multipart_file_bytes_max, 1'073'741'824, "bytes", 413, "a file that fills the disk; body_bytes_max counts too")  \
   X(body_ratio_max, 100, "times", 413, "an encoded body that grows without end when it is decoded")                  \
   X(chunk_extension_bytes_max, 8'192, "bytes", 413, "chunk extensions, which nobody reads")                          \
   X(chunk_overhead_bytes_max, 16'384, "bytes", 413, "chunk framing beyond eight bytes for each byte of body")        \

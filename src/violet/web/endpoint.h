@@ -69,6 +69,8 @@ class Handler {
   virtual ~Handler() = default;
 
   virtual void bind(Binding& binding) = 0;
+  // Before the body is read, where it is wanted. False: it has answered, because the head is enough to refuse.
+  virtual bool admit(Exchange&) const { return true; }
   // Answers, starts a task that will, or holds the exchange. Called by all loops at once.
   virtual void run(Exchange& exchange) = 0;
 

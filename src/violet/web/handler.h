@@ -153,6 +153,13 @@ class Arguments {
     [[maybe_unused]] std::size_t path_at = 0;
     ((Extract<P>::bind(binding, slots_[at], path_at), ++at, path_at += Extract<P>::takes_path_value), ...);
   }
+  // False: the request is refused before its body is read.
+  static bool admit(Exchange& exchange) {
+    Fetch fetch(exchange);
+    ((Extract<P>::wants_body ? Extract<P>::admit(fetch) : void()), ...);
+    if (fetch.has_failed()) fetch.answer();
+    return !fetch.has_failed();
+  }
   template <class F>
   void call(Exchange& exchange, F&& f) const {
     call(exchange, std::forward<F>(f), std::make_index_sequence<sizeof...(P)>{});
@@ -206,6 +213,7 @@ class HandlerOf<F, R, Types<P...>> final : public Handler {
   explicit HandlerOf(const F& f) : f_(f) { wants_body = Arguments<P...>::wants_body; }
 
   void bind(Binding& binding) override { arguments_.bind(binding); }
+  bool admit(Exchange& exchange) const override { return Arguments<P...>::admit(exchange); }
 
   void run(Exchange& exchange) override {
     if constexpr (Returned::is_task || kIsGenerator<R>) begin_task(exchange);

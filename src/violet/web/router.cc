@@ -23,6 +23,7 @@ void proceed(Exchange& exchange, const Endpoint& endpoint) {
     endpoint.handler->run(exchange);
     return;
   }
+  if (!endpoint.handler->admit(exchange)) return;
   exchange.context = const_cast<Endpoint*>(&endpoint);
   exchange.collect(body_runner);
   // Not yet all there: the head has to outlive its block.

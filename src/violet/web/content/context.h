@@ -139,6 +139,7 @@ struct MadeBy<T, Types<P...>> {
     std::size_t at = 0;
     ((Extract<P>::bind(binding, slots.of[at], 0), ++at), ...);
   }
+  static void admit(Fetch& fetch) { ((Extract<P>::wants_body ? Extract<P>::admit(fetch) : void()), ...); }
   static T make(Fetch& fetch, const Slots& slots) {
     return make(fetch, slots, std::make_index_sequence<sizeof...(P)>{});
   }
@@ -173,6 +174,7 @@ struct Extract<Dep<T>> : Extractor {
     Made::bind(binding, bound->slots);
     slot.object = bound;
   }
+  static void admit(Fetch& fetch) { Made::admit(fetch); }
   static Dep<T> from(Fetch& fetch, const web::ParameterSlot& slot, std::size_t) {
     const Bound& bound = *static_cast<const Bound*>(slot.object);
     if (bound.factory != nullptr) return Dep<T>(bound.factory->make(fetch.request()));

@@ -4,6 +4,8 @@
 #include "violet/data/rule/rule.h"
 #include "violet/data/text_value.h"
 #include "violet/http/target.h"
+#include "violet/web/upload/parser.h"
+#include "violet/web/upload/uploaded_file.h"
 
 #include <string>
 
@@ -22,6 +24,29 @@ class Pairs {
     std::string_view name;
     std::string_view value;
     while (next_pair(rest, name, value)) take(name, value);
+    end();
+  }
+  // One part of a multipart form; `value` lives as long as the request.
+  void take_part(const PartHead& head, std::string_view value) {
+    const std::size_t index = find(head.name);
+    if (index == shape_.count) return;
+    const data::Type& type = *shape_.members[index].type;
+    if (!is_file(type)) {
+      if (head.file_name) return fail(head.name, "has to be a text, not a file");
+      return store(index, head.name, value);
+    }
+    if (!head.file_name) return fail(head.name, "has to be a file");
+    // What a browser sends where no file was chosen.
+    if (head.file_name->empty() && value.empty()) return;
+    if (!mark(index)) return;
+    Arena& arena = fetch_.exchange().arena();
+    const UploadedFile file(arena.copy(*head.file_name), arena.copy(head.content_type), value);
+    void* place = members_[index];
+    if (type.kind == data::Kind::Optional) place = type.optional->emplace(place);
+    if (type.kind == data::Kind::List) place = type.list->append(place, 0);
+    *static_cast<UploadedFile*>(place) = file;
+  }
+  void end() {
     complain();
     if (shape_.rules != nullptr && !has_failed_) check();
   }
@@ -32,16 +57,40 @@ class Pairs {
     // A badly encoded name is unknown, whatever it is.
     const auto name = http::decode(raw_name, arena, true);
     if (!name) return;
-    std::size_t index = 0;
-    while (index < shape_.count && (shape_.members[index].name != *name || shape_.members[index].is_ignored)) ++index;
+    const std::size_t index = find(*name);
     if (index == shape_.count) return;
-    const data::Type& type = *shape_.members[index].type;
-    if ((seen_ >> index & 1) != 0 && !data::takes_many(type)) return;
-    seen_ |= std::uint32_t{1} << index;
     const auto value = http::decode(raw_value, arena, true);
-    if (!value) return fail(*name, "is badly encoded");
-    if (value->empty() && is_blank_for(type)) return;
-    if (const std::string what = data::set_text(type, members_[index], *value, arena); !what.empty()) fail(*name, what);
+    if (!value) {
+      if (mark(index)) fail(*name, "is badly encoded");
+      return;
+    }
+    store(index, *name, *value);
+  }
+
+  // The index of the member, or shape_.count.
+  [[nodiscard]] std::size_t find(std::string_view name) const noexcept {
+    std::size_t index = 0;
+    while (index < shape_.count && (shape_.members[index].name != name || shape_.members[index].is_ignored)) ++index;
+    return index;
+  }
+  // False: it has come already, and the first counts.
+  bool mark(std::size_t index) noexcept {
+    if ((seen_ >> index & 1) != 0 && !data::takes_many(*shape_.members[index].type)) return false;
+    seen_ |= std::uint32_t{1} << index;
+    return true;
+  }
+  void store(std::size_t index, std::string_view name, std::string_view value) {
+    const data::Type& type = *shape_.members[index].type;
+    if (!mark(index) || (value.empty() && is_blank_for(type))) return;
+    const std::string what = data::set_text(type, members_[index], value, fetch_.exchange().arena());
+    if (!what.empty()) fail(name, what);
+  }
+
+  // An UploadedFile, or those that there may be none or many of.
+  static bool is_file(const data::Type& type) noexcept {
+    if (type.kind == data::Kind::Optional) return is_file(*type.optional->inner);
+    if (data::takes_many(type)) return is_file(*type.list->element);
+    return type.kind == data::Kind::Text && type.text == &data::TypeOf<UploadedFile>::table;
   }
 
   // A field left blank: none, where there may be none and "" means nothing.
@@ -98,6 +147,56 @@ class Pairs {
   bool has_failed_ = false;
 };
 
+// The parts of a multipart body that is all there.
+class Parts {
+ public:
+  Parts(Fetch& fetch, std::string_view boundary, Pairs& to)
+      : fetch_(fetch), parser_(boundary, fetch.exchange().limits()), to_(to) {}
+
+  void read(std::string_view body) {
+    using Step = MultipartParser::Step;
+    Step step = Step::More;
+    do {
+      step = parser_.next(body);
+      if (step == Step::Part) value_ = {};
+      if (step == Step::Data) append(parser_.data());
+      if (step == Step::PartEnd) to_.take_part(parser_.head(), value_);
+      if (step == Step::More) step = parser_.finish();
+    } while (step != Step::End && step != Step::Bad);
+    if (step == Step::Bad) return fetch_.refuse(parser_.error(), parser_.defect());
+    to_.end();
+  }
+
+ private:
+  // Nearly always the only piece of its part.
+  void append(std::string_view data) {
+    if (value_.empty()) {
+      const std::string_view body = fetch_.exchange().body();
+      const bool is_of_body = data.data() >= body.data() && data.data() < body.data() + body.size();
+      value_ = is_of_body ? data : fetch_.exchange().arena().copy(data);
+      return;
+    }
+    value_ = fetch_.exchange().arena().copy(std::string(value_).append(data));
+  }
+
+  Fetch& fetch_;
+  MultipartParser parser_;
+  Pairs& to_;
+  std::string_view value_;
+};
+
+bool is_urlencoded(std::string_view content_type) noexcept {
+  return ascii::equal_folded(ascii::trim(content_type.substr(0, content_type.find(';'))),
+                             "application/x-www-form-urlencoded");
+}
+
+void fetch_parts(Fetch& fetch, std::string_view content_type, const data::Type& type, void* out) {
+  const auto boundary = boundary_of(content_type);
+  if (!boundary) return fetch.refuse(Error(ErrorKind::Invalid), "the Content-Type has no boundary, or a malformed one");
+  Pairs pairs(fetch, data::Part::Body, type, out);
+  Parts(fetch, *boundary, pairs).read(fetch.exchange().body());
+}
+
 }  // namespace
 
 void bind_pairs(Binding& binding, const data::Type& type, std::string_view what) {
@@ -125,14 +224,20 @@ void fetch_pairs(Fetch& fetch, data::Part part, std::string_view pairs, const da
   Pairs(fetch, part, type, out).read(pairs);
 }
 
+void admit_form(Fetch& fetch) {
+  const std::string_view type = fetch.exchange().request().fields.get(http::FieldId::ContentType);
+  if (is_form_data(type) || is_urlencoded(type)) return;
+  fetch.refuse(Error(ErrorKind::Unsupported, 0, 415),
+               "the body has to be application/x-www-form-urlencoded or multipart/form-data");
+}
+
 void fetch_form(Fetch& fetch, const data::Type& type, void* out) {
   const std::string_view content_type = fetch.exchange().request().fields.get(http::FieldId::ContentType);
-  if (!ascii::equal_folded(ascii::trim(content_type.substr(0, content_type.find(';'))),
-                           "application/x-www-form-urlencoded")) {
-    fetch.refuse(Error(ErrorKind::Unsupported, 0, 415), "the body has to be application/x-www-form-urlencoded");
-    return;
+  if (is_form_data(content_type)) {
+    fetch_parts(fetch, content_type, type, out);
+  } else {
+    fetch_pairs(fetch, data::Part::Body, fetch.exchange().body(), type, out);
   }
-  fetch_pairs(fetch, data::Part::Body, fetch.exchange().body(), type, out);
 }
 
 }  // namespace violet::web

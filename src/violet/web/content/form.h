@@ -1,14 +1,16 @@
 #pragma once
 
-// Form<T>: an HTML form (application/x-www-form-urlencoded), read into a struct by the names of its members.
+// Form<T>: an HTML form (application/x-www-form-urlencoded or multipart/form-data), read into a struct by the names of
+// its members.
 //
 //   struct SignUp { text<1, 40> name; email mail; std::optional<int> age; bool news = false; std::vector<int> topics;
 //   }; app.post("/sign-up", [](Form<SignUp> form) { … form->name … });
 //
 // What fits and what has to come is as for JSON (json/reader.h). Members are numbers, bools, enumerations, texts,
-// times, and std::optional or std::vector of those. Of a name that comes more than once the first counts, a vector gets
-// all. An optional that is no text takes "", what a browser sends for a field left blank, for none. Unknown names are
-// ignored. A form that does not fit is a 422 with every bad field; a body of another type a 415.
+// times, UploadedFile (web/upload/uploaded_file.h), and std::optional or std::vector of those. Of a name that comes
+// more than once the first counts, a vector gets all. An optional that is no text takes "", what a browser sends for a
+// field left blank, for none. Unknown names are ignored. A form that does not fit is a 422 with every bad field; a body
+// of another type a 415, before it is read.
 
 #include "violet/data/type_of.h"
 #include "violet/web/input/extract.h"
@@ -32,6 +34,9 @@ namespace web {
 
 // `what` names the parameter in what is reported.
 void bind_pairs(Binding& binding, const data::Type& type, std::string_view what);
+// Refuses a body of another type.
+void admit_form(Fetch& fetch);
+// REQUIRES: admitted.
 void fetch_form(Fetch& fetch, const data::Type& type, void* out);
 // name=value pairs of any kind into the members of an object; all that is wrong goes to `fetch`.
 void fetch_pairs(Fetch& fetch, data::Part part, std::string_view pairs, const data::Type& type, void* out);
@@ -45,6 +50,7 @@ struct Extract<Form<T>> : Extractor {
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) {
     web::bind_pairs(binding, data::kType<T>, "Form<>");
   }
+  static void admit(Fetch& fetch) { web::admit_form(fetch); }
   static Form<T> from(Fetch& fetch) {
     Form<T> form;
     web::fetch_form(fetch, data::kType<T>, &form.value);

@@ -28,12 +28,13 @@ void bind_json(Binding& binding, const data::Type& type) {
       &binding);
 }
 
+void admit_json(Fetch& fetch) {
+  if (is_json_type(fetch.exchange().request().fields.get(http::FieldId::ContentType))) return;
+  fetch.refuse(Error(ErrorKind::Unsupported, 0, 415), "the body has to be application/json");
+}
+
 bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options) {
   Exchange& exchange = fetch.exchange();
-  if (!is_json_type(exchange.request().fields.get(http::FieldId::ContentType))) {
-    fetch.refuse(Error(ErrorKind::Unsupported, 0, 415), "the body has to be application/json");
-    return false;
-  }
   json::ReadOptions bounded = options;
   bounded.depth_max =
       static_cast<std::uint16_t>(std::min<std::uint64_t>(options.depth_max, exchange.limits().json_depth_max));

@@ -47,7 +47,9 @@ concept JsonResult =
     (data::Structure<R> || ((data::MapLike<R> || data::ListLike<R>) && !data::Wrapping<R> && !data::ByteList<R>));
 
 void bind_json(Binding& binding, const data::Type& type);
-// False: the request is refused already, or `fetch` knows what is wrong.
+// Refuses a body of another type.
+void admit_json(Fetch& fetch);
+// REQUIRES: admitted. False: the request is refused already, or `fetch` knows what is wrong.
 bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options);
 Body json_body(Exchange& exchange, const data::Type& type, const void* value);
 // The Content-Type says JSON: application/json or anything with +json.
@@ -60,6 +62,7 @@ template <class T, json::ReadOptions options>
 struct Extract<Json<T, options>> : Extractor {
   static constexpr bool wants_body = true;
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) { web::bind_json(binding, data::kType<T>); }
+  static void admit(Fetch& fetch) { web::admit_json(fetch); }
   static Json<T, options> from(Fetch& fetch) {
     Json<T, options> json;
     web::fetch_json(fetch, data::kType<T>, &json.value, options);

@@ -67,6 +67,8 @@ struct Extractor {
   // Takes its value from the next parameter of the path.
   static constexpr bool takes_path_value = false;
   static void bind(web::Binding&, web::ParameterSlot&, std::size_t) {}
+  // Of those that want the body: refuses what the head alone shows to be wrong, before any of the body is read.
+  static void admit(Fetch&) {}
 };
 
 template <class P>
