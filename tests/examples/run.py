@@ -84,13 +84,41 @@ def sse(port):
     connection.close()
 
 
+def upload(port):
+    def form(*parts):
+        lines = []
+        for disposition, content in parts:
+            lines.append(b"--b\r\nContent-Disposition: form-data; " + disposition + b"\r\n\r\n" + content + b"\r\n")
+        return b"".join(lines) + b"--b--\r\n"
+
+    media = "multipart/form-data; boundary=b"
+    expect(b'enctype="multipart/form-data"' in ask(port, "GET", "/")[2], True, "the page")
+    content = bytes(range(256)) * 4096
+    body = form((b'name="a"', b"text"), (b'name="f"; filename="../x.bin"', content))
+    status, _, answer = ask(port, "POST", "/files", body, media)
+    expect(status, 200, "POST /files")
+    stored = json.loads(answer)
+    expect([(each["field"], each["name"], each["size"]) for each in stored], [("f", "x.bin", len(content))], "what was stored")
+    path = pathlib.Path(stored[0]["path"])
+    try:
+        expect(path.read_bytes() == content, True, "the file's content")
+    finally:
+        path.unlink()
+    expect(ask(port, "POST", "/files", body[:-9], media)[0], 400, "a body that is cut off")
+    expect(ask(port, "POST", "/files", "{}")[0], 415, "a body that is no form")
+    profile = form((b'name="name"', b"ada"), (b'name="picture"; filename="p.png"', b"12345"))
+    expect(ask(port, "POST", "/profile", profile, media)[2], b"ada: 5 bytes", "POST /profile")
+    expect(ask(port, "POST", "/profile", form((b'name="name"', b"")), media)[0], 422, "a profile without a name")
+
+
 def main():
     name, program = sys.argv[1:]
     # Programs say on stderr where they listen.
     command = ["/bin/sh", "-c", 'exec "$0" "$@" 2>&1', program, "http://127.0.0.1:0"]
     until = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
     with ServerProcess(command, until) as server:
-        {"json_api": json_api, "validation": validation, "sse": sse}[name](int(server.found[1]))
+        examples = {"json_api": json_api, "validation": validation, "sse": sse, "upload": upload}
+        examples[name](int(server.found[1]))
         return server.stop()
 
 
