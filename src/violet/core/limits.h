@@ -62,6 +62,13 @@ namespace violet {
   X(file_reads_max, 8, "reads", 0, "reads of cold files that a loop has under way: beyond it they wait")             \
   X(file_waits_max, 4'096, "requests", 503, "requests of a loop that wait for cold files")                           \
   X(listing_names_max, 10'000, "names", 0, "folders too large to be shown: the page says that there is more")        \
+  X(access_log_bytes_max, 262'144, "bytes", 0,                                                                       \
+    "log lines of a loop that nobody takes: others are dropped and counted")                                         \
+  X(forwarded_hops_max, 32, "hops", 0, "endless Forwarded lists: beyond it the last hop read counts as the client")  \
+  X(etag_bytes_max, 262'144, "bytes", 0, "answers so large that hashing them holds others up: they get no ETag")     \
+  X(rate_keys_max, 65'536, "keys", 0, "clients without number: the one whose bucket is fullest is forgotten")        \
+  X(concurrency_queue_max, 1'024, "requests", 503, "requests that wait for others to end")                           \
+  X(concurrency_queue_ms, 1'000, "ms", 503, "requests that wait for others to end: no longer than this")             \
   X(informational_max, 64, "heads", 0, "a server that sends 1xx heads and never comes to its answer")                \
   X(connections_max, 0, "connections", 0, "accepting pauses above it; 0: from RLIMIT_NOFILE less a reserve")
 
