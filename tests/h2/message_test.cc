@@ -87,6 +87,17 @@ TEST(H2Message, MalformedRequestsAreReset) {
   expect_stream_error(headers(1, with("te", "gzip")), 1, Code::ProtocolError);
 }
 
+TEST(H2Message, AnEmptyHeadBehindOthersIsMalformed) {
+  H2Wire wire;
+  wire.service.handler = Echo::serve;
+  // Blocks like these are remembered from the first on.
+  const std::string known = test::block(request("GET", "/"));
+  for (std::uint32_t id = 1; id < 7; id += 2) ASSERT_EQ(wire.ask(id, headers(id, known)).status, 200);
+  EXPECT_EQ(wire.ask(7, headers(7, "")).code, Code::ProtocolError);
+  EXPECT_EQ(wire.ask(9, headers(9, "", true, false) + continuation(9, "")).code, Code::ProtocolError);
+  EXPECT_EQ(wire.ask(11, headers(11, known)).status, 200);
+}
+
 TEST(H2Message, WellFormedRequestsAreTaken) {
   for (const FieldList& fields : {
            request("GET", "/", {{"te", "trailers"}}),

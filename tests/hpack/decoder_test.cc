@@ -358,6 +358,17 @@ TEST(HpackDecoder, RecognisesSeveralBlocksInTurn) {
   EXPECT_GE(recognised, 10u);
 }
 
+TEST(HpackDecoder, RecognisesNothingInAnEmptyBlock) {
+  Decoder decoder;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(decode(decoder, "\x82").verdict, Verdict::Done);
+  Arena arena;
+  http::Fields fields(arena);
+  Section section(fields);
+  EXPECT_EQ(decoder.decode({}, {.bytes_max = 100, .count_max = 100}, section), Verdict::Done);
+  EXPECT_EQ(section.fields.count(), 0u);
+  EXPECT_EQ(section.identity, 0u);
+}
+
 TEST(HpackDecoder, ForgetsABlockWhenTheTableChanges) {
   Decoder decoder;
   ASSERT_EQ(decode(decoder, indexed("x", "old")).verdict, Verdict::Done);

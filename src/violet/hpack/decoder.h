@@ -43,7 +43,7 @@ class Decoder {
   // size update (RFC 7541 §4.2). REQUIRES: bytes <= DynamicTable::kCapacityMax.
   void set_table_bytes_max(std::uint32_t bytes) noexcept;
 
-  // REQUIRES: kScanPadding readable bytes behind `block`; a new section with empty fields.
+  // REQUIRES: kScanPadding readable bytes behind `block` unless it is empty; a new section with empty fields.
   [[nodiscard]] Verdict decode(std::string_view block, const Budget& budget, Section& section) {
     if (memos_ && memos_->recall(block, budget, epoch_, section)) return Verdict::Done;
     return decode_new(block, budget, section);

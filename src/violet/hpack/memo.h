@@ -60,7 +60,7 @@ class Memos {
  public:
   // As Memo::recall(). REQUIRES: eight readable bytes behind `block`.
   [[nodiscard]] bool recall(std::string_view block, const Budget& budget, std::uint64_t epoch, Section& section) const {
-    if (block.size() > Memo::kBlockMax) return false;
+    if (!fits(block)) return false;
     const Place& place = places_[hash_of(block) % kPlaces];
     return place.memo != nullptr && place.memo->recall(block, budget, epoch, section);
   }
@@ -73,6 +73,10 @@ class Memos {
     std::unique_ptr<Memo> memo;
     std::uint32_t last_hash = 0;  // of the last block that was noted and not remembered
   };
+  // An empty block may have no bytes at all, not even readable ones behind it.
+  [[nodiscard]] static bool fits(std::string_view block) noexcept {
+    return !block.empty() && block.size() <= Memo::kBlockMax;
+  }
   [[nodiscard]] static std::uint32_t hash_of(std::string_view block) noexcept;
 
   Place places_[kPlaces];
@@ -85,7 +89,7 @@ inline std::uint32_t Memos::hash_of(std::string_view block) noexcept {
   const std::size_t size = block.size();
   std::uint64_t hash = detail::load_word<std::uint64_t>(p);
   if (size < 8) {
-    hash = size == 0 ? 0 : hash << (64 - 8 * size);
+    hash <<= 64 - 8 * size;
   } else {
     hash ^= detail::load_word<std::uint64_t>(p + size / 2 - 4) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 29 ^ detail::load_word<std::uint64_t>(p + size - 8);
