@@ -6,11 +6,11 @@
 #include "routes.h"
 #include <violet/violet.h>
 
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -38,13 +38,6 @@ int main(int argc, char** argv) {
   arena::Options options;
   if (const int status = arena::parse(argc, argv, options); status >= 0) return status;
 
-  // Blocked in all threads, so that main() can wait for them.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-
   const auto dataset = arena::load_dataset(options.data + "/dataset.json");
   if (!dataset) {
     std::fprintf(stderr, "arena: %s\n", dataset.error().c_str());
@@ -53,7 +46,7 @@ int main(int argc, char** argv) {
   violet::App app;
   arena::add_routes(app, *dataset);
   arena::add_files(app, options.data + "/static");
-  app.loops(options.loops);
+  app.loops(options.loops).processes(options.processes);
   // The order in which they are printed.
   if (!options.h1.empty()) app.listen("http://" + options.h1);
   listen_secure(app, "--h1-tls", options.h1_tls, options.certs, "http/1.1");
@@ -61,16 +54,9 @@ int main(int argc, char** argv) {
   listen_secure(app, "--h2", options.h2, options.certs, "h2");
   listen_secure(app, "--tls-check", options.tls_check, options.tls_check_certs, "http/1.1");
   if (!options.h3.empty()) leave_out("--h3", options.h3, "violet has no HTTP/3 yet");
-  if (!app.start()) {
-    for (const std::string& error : app.errors()) std::fprintf(stderr, "arena: %s\n", error.c_str());
-    return 1;
-  }
-  for (const std::string& url : app.urls()) std::printf("listening %s\n", url.c_str());
-  std::fflush(stdout);
-
-  int signal = 0;
-  sigwait(&signals, &signal);
-  app.stop();
-  app.wait();
-  return 0;
+  app.on_listen([](const std::vector<std::string>& urls) {
+    for (const std::string& url : urls) std::printf("listening %s\n", url.c_str());
+    std::fflush(stdout);
+  });
+  return app.run();
 }

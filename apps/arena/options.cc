@@ -17,6 +17,7 @@ constexpr const char* kUsage =
     "  --tls-check HOST:PORT  HTTP/1.1 over TLS with certificates that are replaced (0.0.0.0:9000)\n"
     "                       each of them takes off; what cannot be had is left out with a notice\n"
     "  --loops N            event loops (one for each processor of the affinity mask)\n"
+    "  --processes N        worker processes (none); --loops then counts for each of them\n"
     "  --data DIR           files (DIR/static) and data sets (/data)\n"
     "  --certs DIR          server.crt and server.key (/certs)\n"
     "  --tls-check-certs DIR  the same for --tls-check (/certs-tls)\n"
@@ -62,6 +63,7 @@ constexpr Flag kFlags[] = {
     {"--h3", [](std::string_view value, Options& options) { return read_place(value, options.h3); }},
     {"--tls-check", [](std::string_view value, Options& options) { return read_place(value, options.tls_check); }},
     {"--loops", [](std::string_view value, Options& options) { return read_count(value, options.loops); }},
+    {"--processes", [](std::string_view value, Options& options) { return read_count(value, options.processes); }},
     {"--data", [](std::string_view value, Options& options) { return read_folder(value, options.data); }},
     {"--certs", [](std::string_view value, Options& options) { return read_folder(value, options.certs); }},
     {"--tls-check-certs",

@@ -20,12 +20,14 @@ constexpr const char* kUsage =
     "  --dotfiles           shows files whose names begin with a dot\n"
     "  --immutable-hashed   files with a hash in their name may be kept by browsers for ever\n"
     "  --events             follows the disk by events (inotify) instead of looking at it for each request\n"
-    "  --loops N            event loops (one for each processor)\n";
+    "  --loops N            event loops (one for each processor)\n"
+    "  --processes N        serves by N worker processes, which are replaced when they die\n";
 
 struct Serve {
   std::string folder = ".";
   std::string url = "http://127.0.0.1:8080";
   int loops = 0;
+  int processes = -1;  // not said
   FileOptions options{.listing = true};
 };
 
@@ -49,7 +51,14 @@ bool read_switch(std::string_view name, Serve& serve) {
   return true;
 }
 
-bool takes_value(std::string_view name) { return name == "--listen" || name == "--not-found" || name == "--loops"; }
+bool takes_value(std::string_view name) {
+  return name == "--listen" || name == "--not-found" || name == "--loops" || name == "--processes";
+}
+
+bool read_count(std::string_view value, int& count) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  return error == std::errc() && end == value.data() + value.size() && count > 0;
+}
 
 bool read_value(std::string_view name, std::string_view value, Serve& serve) {
   if (name == "--listen") {
@@ -57,8 +66,7 @@ bool read_value(std::string_view name, std::string_view value, Serve& serve) {
   } else if (name == "--not-found") {
     serve.options.not_found = value;
   } else {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), serve.loops);
-    return error == std::errc() && end == value.data() + value.size() && serve.loops > 0;
+    return read_count(value, name == "--loops" ? serve.loops : serve.processes);
   }
   return !value.empty();
 }
@@ -93,6 +101,7 @@ int serve(Arguments arguments) {
   if (const int status = parse(arguments, serve); status >= 0) return status;
   App app;
   app.loops(serve.loops).listen(serve.url);
+  if (serve.processes > 0) app.processes(serve.processes);
   app.files("/", serve.folder, std::move(serve.options));
   app.on_listen([&](const std::vector<std::string>& urls) {
     for (const std::string& url : urls) std::printf("serving %s at %s\n", serve.folder.c_str(), url.c_str());

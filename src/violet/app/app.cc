@@ -49,6 +49,10 @@ App& App::loops(int count) {
   state_->loops = count;
   return *this;
 }
+App& App::processes(const ProcessOptions& options) {
+  state_->processes = options;
+  return *this;
+}
 App& App::name(std::string_view name) {
   state_->name = name;
   return *this;
@@ -120,59 +124,89 @@ tls::Loaded<Entrance> entrance_of(const std::string& url, const ListenOptions& o
 
 }  // namespace
 
-// Everything up to the bound sockets.
-bool App::prepare() {
-  State& state = *state_;
-  state.errors = state.freeze();
-  if (state.listens.empty()) state.errors.emplace_back("nothing to listen on: app.listen(\"http://127.0.0.1:8080\")");
-  if (!state.errors.empty()) return false;
-  auto server = std::make_unique<Server>(state.router,
-                                         ServerOptions{.limits = state.limits,
-                                                       .loops = state.loops,
-                                                       .error_page = &state.pages,
-                                                       .server_name = state.name,
-                                                       .readiness_delay = std::chrono::milliseconds(state.readiness_ms),
-                                                       .drain = std::chrono::milliseconds(state.drain_ms)});
-  std::vector<std::string> urls;
-  for (const State::Listen& listen : state.listens) {
+void App::State::fail_to_listen(const std::string& url, const std::string& why) {
+  errors.push_back("cannot listen on " + url + ": " + why);
+}
+
+bool App::State::plan(std::vector<Plan>& plans) {
+  errors = freeze();
+  if (listens.empty()) errors.emplace_back("nothing to listen on: app.listen(\"http://127.0.0.1:8080\")");
+  if (!errors.empty()) return false;
+  for (const Listen& listen : listens) {
     auto entrance = entrance_of(listen.url, listen.options);
     if (!entrance) {
-      state.errors.push_back("cannot listen on " + listen.url + ": " + entrance.error());
+      fail_to_listen(listen.url, entrance.error());
       continue;
     }
-    const net::ListenOptions options{.backlog = listen.options.backlog,
-                                     .reuse_port = listen.options.reuse_port,
-                                     .unix_mode = listen.options.unix_mode};
-    if (auto endpoint = server->listen(listen.url, options, std::move(*entrance))) {
-      urls.push_back(endpoint->to_string());
+    plans.push_back({listen.url,
+                     {.backlog = listen.options.backlog,
+                      .reuse_port = listen.options.reuse_port,
+                      .unix_mode = listen.options.unix_mode},
+                     std::move(*entrance)});
+  }
+  return errors.empty();
+}
+
+bool App::State::open(std::vector<Plan>& plans) {
+  auto opened =
+      std::make_unique<Server>(router, ServerOptions{.limits = limits,
+                                                     .loops = loops,
+                                                     .error_page = &pages,
+                                                     .server_name = name,
+                                                     .readiness_delay = std::chrono::milliseconds(readiness_ms),
+                                                     .drain = std::chrono::milliseconds(drain_ms),
+                                                     .supervisor = line});
+  std::vector<std::string> found;
+  for (Plan& plan : plans) {
+    if (auto endpoint =
+            opened->listen(plan.url, plan.options, std::move(plan.entrance), std::exchange(plan.sockets, {}))) {
+      found.push_back(endpoint->to_string());
     } else {
-      state.errors.push_back("cannot listen on " + listen.url + ": " + message(endpoint.error()));
+      fail_to_listen(plan.url, message(endpoint.error()));
     }
   }
-  if (!state.errors.empty()) return false;
-  const std::lock_guard lock(state.mutex);
-  state.server = std::move(server);
-  state.urls = std::move(urls);
+  if (!errors.empty()) return false;
+  const std::lock_guard lock(mutex);
+  server = std::move(opened);
+  urls = std::move(found);
   return true;
 }
 
-int App::run() {
-  if (!prepare()) {
-    for (const std::string& error : state_->errors) log(LogLevel::Error, error);
-    return 1;
-  }
-  if (state_->on_listen) {
-    state_->on_listen(state_->urls);
+void App::State::announce() {
+  if (on_listen) {
+    on_listen(urls);
   } else {
-    for (const std::string& url : state_->urls) log(LogLevel::Info, "listening on " + url);
+    for (const std::string& url : urls) log(LogLevel::Info, "listening on " + url);
   }
-  const int status = state_->server->run();
-  state_->drop_server();
+}
+
+int App::State::serve() {
+  // With worker processes their supervisor says so for all.
+  const int status = server->run([this] {
+    if (line < 0) announce();
+  });
+  drop_server();
   return status;
 }
 
+int App::run() {
+  std::vector<State::Plan> plans;
+  if (state_->plan(plans) && state_->count_processes()) {
+    if (state_->processes.count > 0) return state_->supervise(plans, [this] { state_.reset(); });
+    if (state_->open(plans)) return state_->serve();
+  }
+  for (const std::string& error : state_->errors) log(LogLevel::Error, error);
+  return 1;
+}
+
 bool App::start() {
-  if (!prepare()) return false;
+  std::vector<State::Plan> plans;
+  if (!state_->plan(plans)) return false;
+  if (state_->processes.count > 0) {
+    state_->errors.emplace_back("app.processes() is for run(): start() serves on threads of this process");
+    return false;
+  }
+  if (!state_->open(plans)) return false;
   if (const Result<void> started = state_->server->start(); !started) {
     state_->errors.push_back("cannot start: " + message(started.error()));
     state_->drop_server();
@@ -184,7 +218,9 @@ bool App::start() {
 
 void App::stop(std::uint64_t deadline_ms) {
   const std::lock_guard lock(state_->mutex);
-  if (state_->server != nullptr) state_->server->stop(std::chrono::milliseconds(deadline_ms));
+  if (state_->server == nullptr) return;
+  if (state_->line >= 0) WorkerLink::say(state_->line, WorkerLink::Word::Stop);
+  state_->server->stop(std::chrono::milliseconds(deadline_ms));
 }
 
 void App::wait() {

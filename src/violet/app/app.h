@@ -14,6 +14,7 @@
 #include "violet/base/function.h"
 #include "violet/core/limits.h"
 #include "violet/core/site.h"
+#include "violet/event/process/options.h"
 #include "violet/features/files/files.h"
 #include "violet/features/websocket/websocket.h"
 #include "violet/tls/settings.h"
@@ -102,8 +103,13 @@ class App : public Routes {
   App& on_error(ErrorPages::Hook hook);
   App& limits(const Limits& limits);
   [[nodiscard]] const Limits& limits() const noexcept;
-  // How many threads serve; 0, the default: one for each usable processor.
+  // How many threads serve, in each process; 0, the default: one for each usable processor.
   App& loops(int count);
+  // run() serves by worker processes instead of by itself: it binds, forks them, replaces those that die, and ends them
+  // together; see event/process/supervisor.h. 0: none. When this is not called, VIOLET_PROCESSES in the environment
+  // says how many. Nothing may have started threads before run(): they would be missing in the workers.
+  App& processes(int count) { return processes(ProcessOptions{.count = count}); }
+  App& processes(const ProcessOptions& options);
   // The Server field of every answer; "" for none, the default.
   App& name(std::string_view name);
   // Shows in error pages what exceptions said. Also by VIOLET_ENV=dev in the environment.
@@ -116,14 +122,16 @@ class App : public Routes {
   // which report what does not work.
   App& listen(std::string_view url, const ListenOptions& options = {});
   // Called by run() and start() with urls() when all of them are bound and connections can be made; run() then leaves
-  // out its own lines in the log.
+  // out its own lines in the log. With processes it is called once, when all of them serve.
   App& on_listen(Function<void(const std::vector<std::string>& urls)> hook);
   // Serves until SIGTERM, SIGINT or stop(). Returns the exit status: 0, or 1 when it could not start, after logging
-  // why.
+  // why; with processes also 1 when one had to be killed in the end, and 3 when one died too often. In a worker process
+  // it does not return: what was provided is destroyed and the process ends.
   [[nodiscard]] int run();
   // Serves on threads of its own. False when it could not; errors() says why.
   [[nodiscard]] bool start();
-  // Ends run() or what start() began: no new connections, busy ones finish, the rest is cut at the deadline.
+  // Ends run() or what start() began: no new connections, busy ones finish, the rest is cut at the deadline. Called in
+  // a worker process it ends all of them.
   void stop(std::uint64_t deadline_ms = 10'000);
   template <class Duration>
     requires requires(const Duration& duration) { Duration::period::num; }
@@ -140,7 +148,8 @@ class App : public Routes {
   [[nodiscard]] bool is_ready() const;
   // Where it listens, with the ports that the kernel chose: "http://127.0.0.1:41873".
   [[nodiscard]] std::vector<std::string> urls() const;
-  // Connections, requests and errors of all loops since it was started; zeros while it does not run. For any thread.
+  // Connections, requests and errors of all loops of this process since it was started; zeros while it does not run.
+  // For any thread.
   [[nodiscard]] Counters counters() const;
   // What was wrong at the last start().
   [[nodiscard]] const std::vector<std::string>& errors() const noexcept;
@@ -155,7 +164,6 @@ class App : public Routes {
   explicit App(State* state);
   Router& router() noexcept;
   App& note_provided(bool is_new, std::string_view type);
-  bool prepare();
 
   std::unique_ptr<State> state_;
 };

@@ -18,8 +18,28 @@ struct App::State {
     ListenOptions options;
   };
 
+  // A listener of which all is known but its socket.
+  struct Plan {
+    std::string url;
+    net::ListenOptions options;
+    Entrance entrance;
+    std::vector<int> sockets = {};  // that listen already; see Server::listen()
+  };
+
   // What is wrong with the routes; afterwards the router may serve.
   std::vector<std::string> freeze();
+  // The three steps of a start: what can be wrong without a socket, then the sockets, then serving. False with errors.
+  bool plan(std::vector<Plan>& plans);
+  bool open(std::vector<Plan>& plans);
+  int serve();
+  // run() with worker processes, and the life of one. main() is not unwound in a worker: `at_worker_end` destroys what
+  // the program has given.
+  int supervise(std::vector<Plan>& plans, Function<void()> at_worker_end);
+  int work(std::vector<Plan>& plans, int to_supervisor);
+  // How many processes are wanted: by processes(), by the environment, else 0. False with errors.
+  bool count_processes();
+  void announce();
+  void fail_to_listen(const std::string& url, const std::string& why);
   // The server has stopped.
   void drop_server();
 
@@ -29,6 +49,8 @@ struct App::State {
   ErrorPages pages;
   Limits limits;
   int loops = 0;
+  ProcessOptions processes{.count = -1};  // -1: nobody has said
+  int line = -1;                          // in a worker process: to its supervisor
   std::string name;
   std::uint64_t drain_ms = 10'000;
   std::uint64_t readiness_ms = 0;

@@ -87,6 +87,17 @@ Result<int> open_tcp(const Endpoint& endpoint, const ListenOptions& options) {
   return descriptor;
 }
 
+// The port that the kernel chose; 0 when it does not say.
+std::uint16_t port_of(int descriptor) {
+  SocketAddress name;
+  socklen_t size = sizeof name.storage;
+  if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(name.storage), &size) != 0) return 0;
+  in_port_t port;
+  // The port stands at the same place in both address families.
+  std::memcpy(&port, name.storage + offsetof(sockaddr_in, sin_port), sizeof port);
+  return ntohs(port);
+}
+
 }  // namespace
 
 Result<Endpoint> Endpoint::parse(std::string_view url) {
@@ -137,6 +148,18 @@ std::string Endpoint::to_string() const {
   return address.family == Address::Family::Unix ? "unix:" + path : scheme + "://" + address.to_string();
 }
 
+Result<int> open_listening(Endpoint& endpoint, const ListenOptions& options) {
+  const bool is_unix = endpoint.address.family == Address::Family::Unix;
+  VIOLET_TRY(const int descriptor, is_unix ? open_unix(endpoint.path, options) : open_tcp(endpoint, options));
+  if (::listen(descriptor, options.backlog) != 0) {
+    const Error error(ErrorKind::System, errno);
+    ::close(descriptor);
+    return fail(error);
+  }
+  if (!is_unix && endpoint.address.port == 0) endpoint.address.port = port_of(descriptor);
+  return descriptor;
+}
+
 Listener::Listener(Loop& loop, Acceptor& acceptor) noexcept
     : loop_(loop), acceptor_(acceptor), retry_(&Listener::on_retry) {
   watcher_.listener = this;
@@ -148,26 +171,16 @@ Listener::~Listener() { VIOLET_ASSERT(is_closed()); }
 Result<void> Listener::open(const Endpoint& endpoint, const ListenOptions& options) {
   VIOLET_ASSERT(descriptor_ < 0);
   endpoint_ = endpoint;
-  const bool is_unix = endpoint.address.family == Address::Family::Unix;
-  VIOLET_TRY(const int descriptor, is_unix ? open_unix(endpoint.path, options) : open_tcp(endpoint, options));
-  if (::listen(descriptor, options.backlog) != 0) {
-    const Error error(ErrorKind::System, errno);
-    ::close(descriptor);
-    return fail(error);
-  }
+  VIOLET_TRY(const int descriptor, open_listening(endpoint_, options));
   VIOLET_TRY_VOID(adopt(descriptor));
-  owns_path_ = is_unix;
-  if (!is_unix && endpoint_.address.port == 0) {
-    SocketAddress name;
-    socklen_t size = sizeof name.storage;
-    if (::getsockname(descriptor, reinterpret_cast<sockaddr*>(name.storage), &size) == 0) {
-      in_port_t port;
-      // The port stands at the same place in both address families.
-      std::memcpy(&port, name.storage + offsetof(sockaddr_in, sin_port), sizeof port);
-      endpoint_.address.port = ntohs(port);
-    }
-  }
+  owns_path_ = endpoint.address.family == Address::Family::Unix;
   return {};
+}
+
+Result<void> Listener::take(const Endpoint& endpoint, int descriptor) {
+  VIOLET_ASSERT(descriptor_ < 0);
+  endpoint_ = endpoint;
+  return adopt(descriptor);
 }
 
 Result<void> Listener::share(const Listener& other) {

@@ -41,6 +41,11 @@ struct ListenOptions {
   int unix_mode = 0660;  // permissions of a Unix socket's file
 };
 
+// A socket that is bound and listens, for Listener::take(): made where workers are processes by the one that forks
+// them, so that what waits in the socket outlives them. Port 0 becomes the one that was found. Errors: see
+// Listener::open().
+Result<int> open_listening(Endpoint& endpoint, const ListenOptions& options);
+
 class Listener {
  public:
   class Acceptor {
@@ -63,6 +68,8 @@ class Listener {
   // Binds and listens. Port 0 takes a free one, see endpoint(). A Unix socket's file that nobody listens on is removed
   // first; one that is in use, or is no socket, is Conflict.
   Result<void> open(const Endpoint& endpoint, const ListenOptions& options);
+  // Takes over a socket of open_listening(). A Unix socket's file stays with whoever made it.
+  Result<void> take(const Endpoint& endpoint, int descriptor);
   // Listens on a socket that another loop's listener has opened: Unix sockets cannot be bound once for each loop.
   Result<void> share(const Listener& other);
   void start() noexcept;

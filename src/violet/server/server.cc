@@ -9,13 +9,19 @@
 #include <algorithm>
 #include <csignal>
 #include <optional>
+#include <unistd.h>
+#include <utility>
 
 namespace violet {
+
+using namespace std::chrono_literals;
+
 namespace {
 
 // Descriptors kept back for files, databases and the loops themselves.
 constexpr std::uint64_t kReservedDescriptors = 64;
 constexpr std::uint64_t kDescriptorsPerLoop = 16;
+constexpr std::chrono::seconds kOrphanGrace{10};  // beyond the drain
 
 void add(Counters& sum, const Counters& one) {
   sum.connections_opened += one.connections_opened;
@@ -59,13 +65,14 @@ void Server::make_workers() {
   for (int i = 0; i < loop_count_; ++i) workers_.push_back(std::make_unique<Worker>(*this));
 }
 
-Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOptions& options, Entrance entrance) {
+Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOptions& options, Entrance entrance,
+                                     std::vector<int> sockets) {
   if (running_count_.load() > 0) return fail(ErrorKind::Conflict);
   VIOLET_TRY(net::Endpoint endpoint, net::Endpoint::parse(url));
   // Never plaintext where TLS is asked for, nor the other way round.
   if ((endpoint.scheme == "https") != (entrance.credentials != nullptr)) return fail(ErrorKind::Unsupported);
   make_workers();
-  Listening listening{std::move(endpoint), options, std::move(entrance)};
+  Listening listening{std::move(endpoint), options, std::move(entrance), std::move(sockets)};
   Result<net::Endpoint> opened = open(listening);
   if (!opened) {
     // No half-open address: what was opened on other loops goes again.
@@ -82,10 +89,12 @@ Result<net::Endpoint> Server::listen(std::string_view url, const net::ListenOpti
 Result<net::Endpoint> Server::open(Listening& listening) {
   net::ListenOptions options = listening.options;
   options.reuse_port = loop_count_ > 1;
-  for (const auto& worker : workers_) {
-    const Worker* first = worker == workers_.front() ? nullptr : workers_.front().get();
+  const std::vector<int> sockets = std::exchange(listening.sockets, {});
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    const Worker* first = i == 0 ? nullptr : workers_.front().get();
     options.is_first = first == nullptr;
-    VIOLET_TRY(listening.endpoint, worker->listen(listening.endpoint, options, listening.entrance, first));
+    const int socket = i < sockets.size() ? sockets[i] : -1;
+    VIOLET_TRY(listening.endpoint, workers_[i]->listen(listening.endpoint, options, listening.entrance, first, socket));
   }
   return listening.endpoint;
 }
@@ -121,7 +130,7 @@ Result<void> Server::start() {
   return {};
 }
 
-int Server::run() {
+int Server::run(Function<void()> on_serving) {
   Loop control;
   control_ = &control;
   SignalWatcher terminate(control, SIGTERM, [this, count = 0](int) mutable {
@@ -131,19 +140,36 @@ int Server::run() {
     stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
   });
   std::optional<SignalWatcher> hangup;
-  const auto has_credentials = [](const Listening& listening) { return listening.entrance.credentials != nullptr; };
-  if (std::any_of(listening_.begin(), listening_.end(), has_credentials)) {
-    hangup.emplace(control, SIGHUP, [this](int) { reload_certificates(); });
+  if (has_credentials()) hangup.emplace(control, SIGHUP, [this](int) { reload_certificates(); });
+  std::optional<WorkerLink> link;
+  if (options_.supervisor >= 0) {
+    link.emplace(control, options_.supervisor, [this](WorkerLink::Order order) { on_order(order); });
   }
   if (const Result<void> started = start(); !started) {
     control_ = nullptr;
     log(LogLevel::Error, "cannot start: " + message(started.error()));
     return 1;
   }
+  // Not earlier: whoever hears of it may send a signal at once.
+  if (on_serving) on_serving();
+  if (link) WorkerLink::say(options_.supervisor, WorkerLink::Word::Ready);
   control.run();
   wait();
   control_ = nullptr;
   return 0;
+}
+
+void Server::on_order(WorkerLink::Order order) {
+  switch (order) {
+    case WorkerLink::Order::Drain: stop(options_.drain); break;
+    case WorkerLink::Order::Cut: stop(std::chrono::milliseconds(0)); break;
+    case WorkerLink::Order::Reload: reload_certificates(); break;
+    case WorkerLink::Order::Orphaned:
+      // A handler that never gives its thread back would keep this process for ever: SIGALRM ends it.
+      ::alarm(static_cast<unsigned>((options_.drain + options_.readiness_delay + kOrphanGrace) / 1s));
+      stop(options_.drain);
+      break;
+  }
 }
 
 void Server::stop(std::chrono::milliseconds deadline) {
@@ -152,6 +178,11 @@ void Server::stop(std::chrono::milliseconds deadline) {
   is_ready_.store(false);
   if (running_count_.load() == 0) return;
   for (const auto& worker : workers_) worker->drain(delay, deadline);
+}
+
+bool Server::has_credentials() const noexcept {
+  return std::any_of(listening_.begin(), listening_.end(),
+                     [](const Listening& listening) { return listening.entrance.credentials != nullptr; });
 }
 
 bool Server::reload_certificates() {

@@ -16,8 +16,10 @@
 // answer what they have and close; at the deadline the rest is cut.
 
 #include "violet/base/error.h"
+#include "violet/base/function.h"
 #include "violet/core/limits.h"
 #include "violet/core/service.h"
+#include "violet/event/process/link.h"
 #include "violet/net/listener.h"
 #include "violet/tls/certificate/credentials.h"
 
@@ -41,6 +43,7 @@ struct ServerOptions {
   std::string server_name;                       // the Server field; "" for none
   std::chrono::milliseconds readiness_delay{0};  // between is_ready() == false and the closing of the listeners
   std::chrono::milliseconds drain{10'000};       // the deadline that a signal gives
+  int supervisor = -1;  // run() in a worker process: the line to its supervisor, see event/process/link.h
 };
 
 // What a listener's connections pass before their first request.
@@ -62,13 +65,16 @@ class Server {
   // Binds and listens now, accepts from start() on. Returns the endpoint with its port.
   // System: the address is in use, not ours, not allowed. Address: not a URL. Unsupported: https without credentials,
   // or http with them.
-  Result<net::Endpoint> listen(std::string_view url, const net::ListenOptions& options = {}, Entrance entrance = {});
+  // With `sockets` nothing is bound: they listen there already, one for each loop (of a Unix socket one for all), and
+  // are the server's from now on.
+  Result<net::Endpoint> listen(std::string_view url, const net::ListenOptions& options = {}, Entrance entrance = {},
+                               std::vector<int> sockets = {});
 
   // Starts the loops on threads of their own. Invalid: nothing to listen on. Conflict: it runs already.
   Result<void> start();
-  // start(), then waits for the end, which SIGTERM, SIGINT or stop() bring; a second signal cuts the drain short.
-  // Returns the exit status: 0, or 1 when it could not start.
-  int run();
+  // start(), then on_serving(), then waits for the end, which SIGTERM, SIGINT, a supervisor's order or stop() bring; a
+  // second signal cuts the drain short. Returns the exit status: 0, or 1 when it could not start.
+  int run(Function<void()> on_serving = {});
   // Any thread, also a signal's or a handler's. Returns at once.
   void stop(std::chrono::milliseconds deadline);
   // Reads the certificates of all listeners again; new connections get what is new. What cannot be used is logged, and
@@ -92,13 +98,16 @@ class Server {
     net::Endpoint endpoint;
     net::ListenOptions options;
     Entrance entrance;
+    std::vector<int> sockets = {};  // that are there already; taken by the first start
     std::string reload_error = {};  // that was logged last
   };
   Result<net::Endpoint> open(Listening& listening);
   Result<void> open_all();
   void make_workers();
   void watch_certificates();
+  [[nodiscard]] bool has_credentials() const noexcept;
   bool reload(bool logs_errors);
+  void on_order(WorkerLink::Order order);
   void drop_workers();
   void on_worker_end() noexcept;
 

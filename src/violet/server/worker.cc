@@ -46,9 +46,11 @@ Worker::~Worker() {
 }
 
 Result<net::Endpoint> Worker::listen(const net::Endpoint& endpoint, const net::ListenOptions& options,
-                                     const Entrance& entrance, const Worker* first) {
+                                     const Entrance& entrance, const Worker* first, int socket) {
   auto port = std::make_unique<Port>(*this, entrance);
-  if (first != nullptr && endpoint.address.family == Address::Family::Unix) {
+  if (socket >= 0) {
+    VIOLET_TRY_VOID(port->listener().take(endpoint, socket));
+  } else if (first != nullptr && endpoint.address.family == Address::Family::Unix) {
     VIOLET_TRY_VOID(port->listener().share(first->ports_[ports_.size()]->listener()));
   } else {
     VIOLET_TRY_VOID(port->listener().open(endpoint, options));

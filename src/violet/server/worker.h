@@ -25,9 +25,9 @@ class Worker final : public h1::Session::Host, public h2::Session::Host, private
   explicit Worker(Server& server);
   ~Worker();  // REQUIRES: joined, or never started
 
-  // REQUIRES: not started.
+  // `socket`: one that listens already, or -1. REQUIRES: not started.
   Result<net::Endpoint> listen(const net::Endpoint& endpoint, const net::ListenOptions& options,
-                               const Entrance& entrance, const Worker* first);
+                               const Entrance& entrance, const Worker* first, int socket);
 
   // Calls `on_change` when one of `files` may have changed. REQUIRES: not started.
   void watch(const std::vector<std::string>& files, tls::FileWatch::OnChange on_change);
