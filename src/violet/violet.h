@@ -10,6 +10,7 @@
 #include "violet/features/compress/compress.h"
 #include "violet/features/compress/decompress.h"
 #include "violet/features/files/files.h"
+#include "violet/features/forwarded/trusted_proxies.h"
 #include "violet/features/log/access_log.h"
 #include "violet/features/log/request_id.h"
 #include "violet/features/websocket/websocket.h"

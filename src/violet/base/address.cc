@@ -1,6 +1,7 @@
 #include "violet/base/address.h"
 
 #include <arpa/inet.h>
+#include <cstring>
 
 namespace violet {
 
@@ -28,11 +29,15 @@ bool Address::is_loopback() const noexcept {
 }
 
 Result<Address> Address::parse(std::string_view host, std::uint16_t port) {
-  const std::string text(host);
+  // A NUL would end the text for inet_pton(), whatever stands behind it.
+  char text[INET6_ADDRSTRLEN];
+  if (host.size() >= sizeof text || host.find('\0') != std::string_view::npos) return fail(ErrorKind::Address);
+  std::memcpy(text, host.data(), host.size());
+  text[host.size()] = 0;
   Address address{.port = port};
-  if (::inet_pton(AF_INET, text.c_str(), address.bytes.data()) == 1) {
+  if (::inet_pton(AF_INET, text, address.bytes.data()) == 1) {
     address.family = Family::Ipv4;
-  } else if (::inet_pton(AF_INET6, text.c_str(), address.bytes.data()) == 1) {
+  } else if (::inet_pton(AF_INET6, text, address.bytes.data()) == 1) {
     address.family = Family::Ipv6;
   } else {
     return fail(ErrorKind::Address);

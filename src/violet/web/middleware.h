@@ -20,7 +20,8 @@
 //   });
 //
 // An object that has to wait only now and then returns Verdict::Wait from on_request; then its on_wait(Exchange&), a
-// Task<Verdict>, decides. One with on_use() is told so when use() takes it.
+// Task<Verdict>, decides. One with on_use() is told so when use() takes it, one with bind(web::Binding&) when the app
+// starts, which does not start if it calls fail().
 //
 // The order is that of use(), outer groups first, whether use() stands before or behind the routes; on_reply runs the
 // other way round. Objects are shared by all loops. Middleware runs before the body is read.
@@ -146,6 +147,9 @@ class HookedMiddleware final : public Middleware {
     has_reply_hook = kHasReply;
     if constexpr (kHasRequest) waits = decltype(returned<true>())::is_task;
     if constexpr (requires { object_.on_use(); }) object_.on_use();
+  }
+  void bind([[maybe_unused]] Binding& binding) override {
+    if constexpr (requires { object_.bind(binding); }) object_.bind(binding);
   }
   void on_route([[maybe_unused]] Route& route) override {
     if constexpr (kHasRoute) object_.on_route(route);
