@@ -7,6 +7,8 @@
 #include "violet/app/test_client.h"
 #include "violet/data/rule/checked.h"
 #include "violet/event/wait.h"
+#include "violet/features/browser/cors.h"
+#include "violet/features/browser/security_headers.h"
 #include "violet/features/compress/compress.h"
 #include "violet/features/compress/decompress.h"
 #include "violet/features/files/files.h"
