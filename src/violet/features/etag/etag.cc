@@ -1,0 +1,66 @@
+#include "violet/features/etag/etag.h"
+
+#include "violet/core/limits.h"
+#include "violet/features/etag/digest.h"
+#include "violet/http/value/condition.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace violet {
+namespace {
+
+using http::FieldId;
+
+bool may_have_tag(const Exchange& exchange, const http::Head& head, const Body& body) noexcept {
+  const http::Method method = exchange.request().method;
+  if (head.status != 200 || (method != http::Method::Get && method != http::Method::Head)) return false;
+  if (body.source() != nullptr || body.chain().size() > exchange.limits().etag_bytes_max) return false;
+  // An answer to HEAD that a handler of its own has made says nothing of the bytes that GET would have.
+  if (body.is_empty() && method == http::Method::Head) return false;
+  if (head.fields.has(FieldId::ETag) || head.fields.has_member(FieldId::CacheControl, "no-store")) return false;
+  return std::ranges::none_of(body.chain(), [](const Slice& slice) { return slice.is_file(); });
+}
+
+// W/"0123456789abcdef0123456789abcdef", in the arena.
+std::string_view tag_of(const Body& body, bool is_strong, Arena& arena) {
+  etags::Digest digest;
+  for (const Slice& slice : body.chain()) digest.add(slice.text());
+  constexpr std::size_t kBytes = 2 + 1 + 32 + 1;
+  char* const text = arena.array<char>(kBytes);
+  std::memcpy(text, "W/\"", 3);
+  char* at = text + 3;
+  for (const std::uint64_t half : digest.finish()) {
+    for (int shift = 60; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[half >> shift & 15];
+  }
+  *at = '"';
+  const std::string_view weak(text, kBytes);
+  return is_strong ? weak.substr(2) : weak;
+}
+
+// A 304 has what a cache needs, and nothing that describes a body which does not come (RFC 9110 §15.4.5).
+void strip(http::Head& head, Body& body) {
+  head.status = 304;
+  for (const FieldId id : {FieldId::ContentLength, FieldId::ContentType, FieldId::ContentEncoding,
+                           FieldId::ContentLanguage, FieldId::ContentDisposition, FieldId::AcceptRanges}) {
+    head.fields.remove(id);
+  }
+  body = Body();
+}
+
+}  // namespace
+
+void Etag::on_reply(Exchange& exchange, http::Head& head, Body& body) const {
+  if (!may_have_tag(exchange, head, body)) return;
+  const std::string_view tag = tag_of(body, options_.strong, exchange.arena());
+  head.fields.push(FieldId::ETag, tag);
+  // If-None-Match compares weakly (RFC 9110 §13.1.2); the field may have several lines.
+  for (const http::Field& field : exchange.request().fields) {
+    if (field.id != FieldId::IfNoneMatch || !http::has_etag(field.value, tag, http::Comparison::Weak)) continue;
+    strip(head, body);
+    return;
+  }
+}
+
+}  // namespace violet

@@ -1,0 +1,2 @@
+#define VIOLET_DEFINE_COUNTING_NEW
+#include "tests/support/counting_new.h"
