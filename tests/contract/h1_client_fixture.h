@@ -86,7 +86,6 @@ class H1ClientFixture final : public WireFixture {
     return result;
   }
 
-  [[nodiscard]] bool is_multiplexed() const override { return false; }
   [[nodiscard]] int tunnel_status() const override { return 101; }
 
  private:

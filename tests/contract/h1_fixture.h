@@ -92,7 +92,6 @@ class H1Fixture final : public WireFixture {
     return result;
   }
 
-  [[nodiscard]] bool is_multiplexed() const override { return false; }
   [[nodiscard]] int tunnel_status() const override { return 101; }
 
  private:

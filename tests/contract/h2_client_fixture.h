@@ -64,7 +64,6 @@ class H2ClientFixture final : public WireFixture {
             .is_cut = call.close_count > 0 && !call.reply.is_ended};
   }
 
-  [[nodiscard]] bool is_multiplexed() const override { return true; }
   [[nodiscard]] int tunnel_status() const override { return 200; }
 
  private:

@@ -70,7 +70,6 @@ class H2Fixture final : public WireFixture {
             .is_cut = !got.is_ended && (got.is_reset || wire_.has_hung_up())};
   }
 
-  [[nodiscard]] bool is_multiplexed() const override { return true; }
   [[nodiscard]] int tunnel_status() const override { return 200; }
 
  private:

@@ -59,8 +59,6 @@ class WireFixture {
   virtual void settle() = 0;
   virtual ClientReply reply(std::size_t request) = 0;
 
-  // Streams of one connection that are independent: one that stalls or is reset does not touch the others.
-  [[nodiscard]] virtual bool is_multiplexed() const = 0;
   // Requests may ask for tunnels, and what status accepts one.
   [[nodiscard]] virtual int tunnel_status() const { return 0; }
 };
