@@ -36,7 +36,7 @@ namespace violet::ws {
 
 class PublishedHere;
 class Reader;
-class Send;
+class Sender;
 class Session;
 struct Subscription;
 
@@ -85,8 +85,24 @@ class Session final : public Receiver, public Source, public DrainHook {
   [[nodiscard]] Application* application() const noexcept { return application_; }
 
   // --- reading
+  // The usual message: short, in one frame, all of it there, with nothing under way. Its size when that is what comes
+  // next, unmasked and checked where it lies: take_usual() has to follow at once. Otherwise kNotUsual, and next()
+  // knows.
+  int find_usual();
+  // REQUIRES: `size` is what find_usual() has just found.
+  [[nodiscard, gnu::always_inline]] Result<Message> take_usual(int size) {
+    Result<Message> message(std::in_place, usual_kind(), input_, kUsualHeadBytes, static_cast<std::size_t>(size));
+    drop_usual(size);
+    return message;
+  }
+  void take_usual(int size, Message& out) {
+    std::destroy_at(&out);
+    std::construct_at(&out, usual_kind(), input_, kUsualHeadBytes, static_cast<std::size_t>(size));
+    drop_usual(size);
+  }
+  static constexpr int kNotUsual = -1;
   // The next whole message; false when there is none yet, or the socket has ended.
-  bool next(Message& out) { return take_usual(out) || advance(&out, nullptr); }
+  bool next(Message& out) { return advance(&out, nullptr); }
   // The next bytes of a message, as they come.
   bool next_part(Message& out, bool& is_last) { return advance(&out, &is_last); }
   // Messages are dropped as they come, for those who only send.
@@ -98,12 +114,9 @@ class Session final : public Receiver, public Source, public DrainHook {
   enum class Sent : std::uint8_t { Yes, Full, Busy, Closed };
   // Queues a message.
   Sent send(Kind kind, const Slice& payload) {
-    if (is_usual_ && outbox_ != nullptr && is_open() && !is_in_parts_ && !is_full() &&
-        outbox_->add_short(static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind)), payload.data(),
-                           payload.size())) [[likely]] {
-      if (is_source_waiting_) wake();
+    const auto first = static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind));
+    if (is_quick_to_send() && outbox_ != nullptr && outbox_->add_tiny(first, payload.text())) [[likely]]
       return Sent::Yes;
-    }
     return send_slowly(kind, payload);
   }
   // Queues a part of a message, which goes as it is, in a frame of its own.
@@ -170,8 +183,9 @@ class Session final : public Receiver, public Source, public DrainHook {
   void on_drained() noexcept;
 
  private:
+  static constexpr std::size_t kUsualHeadBytes = 6;  // two, and the mask
   friend class Reader;
-  friend class Send;
+  friend class Sender;
   Session(Shared& shared, const Settings& settings, Role role) noexcept;
   ~Session() override;
   void destroy() noexcept;
@@ -181,7 +195,8 @@ class Session final : public Receiver, public Source, public DrainHook {
   void push_messages();
   bool advance(Message* out, bool* is_last);
   void drop_messages();
-  bool take_usual(Message& out);
+  int find_longer(char* payload, std::size_t size, MaskKey key);
+  int find_text(const char* payload, std::size_t size);
   bool take_whole(const FrameHead& head, Message& out);
   enum class Step : std::uint8_t { Head, More, Failed };
   Step next_head(FrameHead& head);
@@ -197,17 +212,26 @@ class Session final : public Receiver, public Source, public DrainHook {
   bool check(Inflater::Verdict verdict);
   bool finish_message(Message& out);
   bool refill();
-  void give_credit();
-  void consume(std::size_t n) noexcept {
-    input_.drop_front(n);
-    owed_bytes_ += static_cast<std::uint32_t>(n);
+  void give_credit() noexcept;
+  [[nodiscard]] Kind usual_kind() const noexcept { return static_cast<Kind>(input_.data()[0] & 0x0f); }
+  void drop_usual(int size) noexcept {
+    input_.drop_front(kUsualHeadBytes + static_cast<std::size_t>(size));
+    if (input_.is_empty()) [[unlikely]]
+      give_credit();
   }
+  void begin_input(Slice data) noexcept {
+    owed_bytes_ += static_cast<std::uint32_t>(data.size());
+    input_ = std::move(data);
+  }
+  void consume(std::size_t n) noexcept { input_.drop_front(n); }
   void take_control(const FrameHead& head, std::string_view payload);
   void take_close(std::string_view payload);
   void drop_input() noexcept;
   void drop_assembly() noexcept;
   void drop_stash() noexcept;
-  [[nodiscard]] FrameRules rules() const noexcept { return {.is_server = is_server_, .has_deflate = deflate_.is_on}; }
+  [[nodiscard]] FrameRules rules() const noexcept {
+    return {.is_server = is_server_ != 0, .has_deflate = deflate_.is_on};
+  }
   Inflater& inflater();
   [[nodiscard]] Inflater::Caps caps() const noexcept {
     return {.bytes_max = settings_.message_bytes_max, .ratio_max = settings_.inflate_ratio_max};
@@ -233,34 +257,43 @@ class Session final : public Receiver, public Source, public DrainHook {
   void on_timer() noexcept;
   void beat() noexcept;
 
+  // Both are one comparison.
+  [[nodiscard]] bool is_quick_to_read() const noexcept {
+    return is_usual_ && !is_deaf_ && !is_close_sent_ && kind_ == 0;
+  }
+  [[nodiscard]] bool is_quick_to_send() const noexcept {
+    return is_usual_ && !is_close_sent_ && !is_over_ && !is_source_waiting_ && !is_in_parts_;
+  }
+
   Stream* stream_ = nullptr;
   Shared& shared_;
   const Settings& settings_;
   Application* application_ = nullptr;
   std::uint32_t count_ = 2;
 
-  bool is_server_ : 1;
-  bool is_usual_ : 1;         // a server that neither compresses nor drops what it has queued
-  bool is_deaf_ : 1 = false;  // nothing that comes is looked at any more
-  bool is_close_sent_ : 1 = false;
-  bool is_ending_ : 1 = false;  // the source ends when everything has left
-  bool is_over_ : 1 = false;    // on_close() was called
-  bool is_source_waiting_ : 1 = false;
-  bool is_drain_awaited_ : 1 = false;  // somebody waits for room
-  bool is_alive_ = false;              // something came since the timer was armed
-  bool is_ping_out_ : 1 = false;       // and is to be answered
-  bool is_ignoring_ : 1 = false;
-  bool is_in_payload_ : 1 = false;
-  bool is_final_ : 1 = false;  // the frame whose payload comes is its message's last
-  bool is_delivering_ : 1 = false;
-  bool is_deflated_ : 1 = false;   // the message under way
-  bool is_peer_done_ : 1 = false;  // its direction has ended, and there is still something to read
-  bool is_in_parts_ : 1 = false;   // a message is being sent in parts
+  // In one word, which the quick paths ask once.
+  std::uint32_t is_server_ : 1;
+  std::uint32_t is_usual_ : 1;         // a server that neither compresses nor drops what it has queued
+  std::uint32_t is_deaf_ : 1 = false;  // nothing that comes is looked at any more
+  std::uint32_t is_close_sent_ : 1 = false;
+  std::uint32_t kind_ : 4 = 0;           // of the message under way, 0 between messages
+  std::uint32_t is_ending_ : 1 = false;  // the source ends when everything has left
+  std::uint32_t is_over_ : 1 = false;    // on_close() was called
+  std::uint32_t is_source_waiting_ : 1 = false;
+  std::uint32_t is_drain_awaited_ : 1 = false;  // somebody waits for room
+  std::uint32_t is_ping_out_ : 1 = false;       // and is to be answered
+  std::uint32_t is_ignoring_ : 1 = false;
+  std::uint32_t is_in_payload_ : 1 = false;  // only while kind_ is not 0
+  std::uint32_t is_final_ : 1 = false;       // the frame whose payload comes is its message's last
+  std::uint32_t is_delivering_ : 1 = false;
+  std::uint32_t is_deflated_ : 1 = false;   // the message under way
+  std::uint32_t is_peer_done_ : 1 = false;  // its direction has ended, and there is still something to read
+  std::uint32_t is_in_parts_ : 1 = false;   // a message is being sent in parts
+  bool is_alive_ = false;                   // something came since the timer was armed
   DeflateParams deflate_;
-  std::uint8_t kind_ = 0;  // of the message under way, 0 between messages
   std::uint16_t close_code_ = 0;
 
-  std::uint32_t owed_bytes_ = 0;  // used, and not yet credited
+  std::uint32_t owed_bytes_ = 0;  // of what is or was in input_, and not yet credited
   MaskKey key_ = 0;               // of the payload's next byte
   std::uint64_t left_ = 0;        // of the payload
   Slice input_;                   // what came and was not used yet
@@ -269,37 +302,9 @@ class Session final : public Receiver, public Source, public DrainHook {
   Assembly* assembly_ = nullptr;
   Outbox* outbox_ = nullptr;
   Reader* reader_ = nullptr;
-  List<Send, Send> senders_;
+  List<Sender, Sender> senders_;
   std::unique_ptr<Extras> extras_;
   TimerTo<&Session::on_timer> timer_{*this};
 };
-
-// The usual message: short, in one frame, all of it there, with nothing under way. Everything else is advance()'s.
-inline bool Session::take_usual(Message& out) {
-  const std::size_t there = input_.size();
-  if (there < 6 || !is_usual_ || is_deaf_ || is_close_sent_ || is_in_payload_ || kind_ != 0 || stash_ != nullptr) {
-    return false;
-  }
-  char* frame = const_cast<char*>(input_.data());
-  const auto first = static_cast<std::uint8_t>(frame[0]);
-  const std::size_t size = static_cast<std::uint8_t>(frame[1]) ^ kMasked;
-  if ((first != (kFin | kText) && first != (kFin | kBinary)) || size >= 126 || size > there - 6 ||
-      size > settings_.message_bytes_max) {
-    return false;
-  }
-  MaskKey key;
-  std::memcpy(&key, frame + 2, sizeof key);
-  apply_mask(frame + 6, frame + 6, size, key);
-  if (first == (kFin | kText) && !is_utf8({frame + 6, size})) [[unlikely]] {
-    fail(kInvalidText);
-    return false;
-  }
-  // In place: a message on its way through an assignment would cost more than all of the above.
-  std::destroy_at(&out);
-  std::construct_at(&out, static_cast<Kind>(first & 0x0f), input_, std::size_t{6}, size);
-  consume(6 + size);
-  if (input_.is_empty()) give_credit();
-  return true;
-}
 
 }  // namespace violet::ws

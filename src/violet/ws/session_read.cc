@@ -15,7 +15,7 @@ void Session::on_data(Slice data) {
     return;
   }
   if (input_.is_empty()) [[likely]] {
-    input_ = std::move(data).writable();
+    begin_input(std::move(data).writable());
   } else {
     if (more_ == nullptr) more_ = std::make_unique<Chain>();
     more_->append(std::move(data).writable());
@@ -32,11 +32,7 @@ void Session::deliver() {
   } else if (application_ != nullptr && application_->takes_messages) {
     push_messages();
   } else if (reader_ != nullptr && !reads_away()) {
-    if (reader_->wants_part_ ? next_part(reader_->message_, reader_->is_last_) : next(reader_->message_)) {
-      Reader* reader = std::exchange(reader_, nullptr);
-      reader->has_message_ = true;
-      reader->resume();
-    }
+    if (reader_->fetch()) std::exchange(reader_, nullptr)->resume();
   } else {
     advance(nullptr, nullptr);
   }
@@ -49,11 +45,49 @@ void Session::push_messages() {
       is_drain_awaited_ = true;
       break;
     }
+    if (const int size = find_usual(); size != kNotUsual) [[likely]] {
+      Message message;
+      take_usual(size, message);
+      application_->on_message(*this, std::move(message));
+      continue;
+    }
     Message message;
     if (!next(message)) break;
     application_->on_message(*this, std::move(message));
   }
   is_delivering_ = false;
+}
+
+int Session::find_usual() {
+  const std::size_t there = input_.size();
+  if (there < kUsualHeadBytes || !is_quick_to_read() || stash_ != nullptr) return kNotUsual;
+  char* frame = const_cast<char*>(input_.data());
+  const auto first = static_cast<std::uint8_t>(frame[0]);
+  const std::size_t size = static_cast<std::uint8_t>(frame[1]) ^ kMasked;
+  if ((first != (kFin | kText) && first != (kFin | kBinary)) || size >= 126 || size > there - kUsualHeadBytes ||
+      size > settings_.message_bytes_max) {
+    return kNotUsual;
+  }
+  MaskKey key;
+  std::memcpy(&key, frame + 2, sizeof key);
+  char* payload = frame + kUsualHeadBytes;
+  if (size > kMaskShortMax) return find_longer(payload, size, key);
+  mask_short(payload, payload, size, key);
+  if (first == (kFin | kText) && !detail::is_short_ascii(payload, size)) return find_text(payload, size);
+  return static_cast<int>(size);
+}
+
+// Beside find_usual(), so that it calls nothing on its way.
+[[gnu::noinline]] int Session::find_longer(char* payload, std::size_t size, MaskKey key) {
+  apply_mask(payload, payload, size, key);
+  const bool is_text = static_cast<std::uint8_t>(payload[-static_cast<int>(kUsualHeadBytes)]) == (kFin | kText);
+  return is_text ? find_text(payload, size) : static_cast<int>(size);
+}
+[[gnu::noinline]] int Session::find_text(const char* payload, std::size_t size) {
+  if (is_utf8({payload, size})) [[likely]]
+    return static_cast<int>(size);
+  fail(kInvalidText);
+  return kNotUsual;
 }
 
 void Session::drop_messages() {
@@ -339,7 +373,7 @@ bool Session::finish_message(Message& out) {
 }
 
 // Everything of the input was used.
-void Session::give_credit() {
+void Session::give_credit() noexcept {
   input_ = Slice();
   if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
 }
@@ -353,13 +387,13 @@ bool Session::refill() {
     if (is_peer_done_) abort(Error(ErrorKind::Closed));
     return false;
   }
-  input_ = more_->pop_front();
+  begin_input(more_->pop_front());
   if (more_->is_empty()) more_.reset();
   return true;
 }
 
 void Session::drop_input() noexcept {
-  owed_bytes_ += static_cast<std::uint32_t>(input_.size() + (more_ != nullptr ? more_->size() : 0));
+  if (more_ != nullptr) owed_bytes_ += static_cast<std::uint32_t>(more_->size());
   input_ = Slice();
   more_.reset();
   drop_stash();

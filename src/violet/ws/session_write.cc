@@ -42,7 +42,7 @@ void Session::open(Stream& stream, Application* application) noexcept {
 // --- frames
 
 void Session::add(std::uint8_t first, const Slice& payload) {
-  if (outbox_ == nullptr) outbox_ = &shared_.take_outbox();
+  if (outbox_ == nullptr) outbox_ = &shared_.take_outbox(settings_.backlog_bytes_max);
   MaskKey key = 0;
   if (!is_server_) key = shared_.mask_keys.next();
   const MaskKey* mask = is_server_ ? nullptr : &key;
@@ -59,6 +59,8 @@ void Session::add_control(std::uint8_t opcode, std::string_view payload) {
 }
 
 Session::Sent Session::send_slowly(Kind kind, const Slice& payload) {
+  const auto first = static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind));
+  if (is_quick_to_send() && outbox_ != nullptr && outbox_->add_short(first, payload.text())) return Sent::Yes;
   if (!is_open() || is_in_parts_) [[unlikely]]
     return is_open() ? Sent::Busy : Sent::Closed;
   if (is_full()) [[unlikely]] {
@@ -138,7 +140,7 @@ void Session::add_whole(const Slice& frame) {
     extras().held.append(frame);
     return;
   }
-  if (outbox_ == nullptr) outbox_ = &shared_.take_outbox();
+  if (outbox_ == nullptr) outbox_ = &shared_.take_outbox(settings_.backlog_bytes_max);
   outbox_->add_whole(frame);
   if (is_source_waiting_) wake();
 }
@@ -191,7 +193,7 @@ void Session::wake() noexcept {
 void Session::on_drained() noexcept {
   const ResumeBatch batch;
   while (!is_full() || !is_open()) {
-    Send* sender = senders_.pop_front();
+    Sender* sender = senders_.pop_front();
     if (sender == nullptr) break;
     sender->go_on();
   }
@@ -257,7 +259,7 @@ void Session::wake_waiting() noexcept {
   if (reader_ == nullptr && senders_.is_empty()) return;
   const ResumeBatch batch;
   if (Reader* reader = std::exchange(reader_, nullptr); reader != nullptr) reader->resume();
-  while (Send* sender = senders_.pop_front()) sender->go_on();
+  while (Sender* sender = senders_.pop_front()) sender->go_on();
 }
 
 void Session::abort(Error why) noexcept {

@@ -11,27 +11,46 @@ bool Reader::await_suspend(std::coroutine_handle<> handle) noexcept {
   return true;
 }
 
+bool Reader::fetch() {
+  const int size = wants_part_ ? Session::kNotUsual : session_.find_usual();
+  if (size == Session::kNotUsual) return await_ready() && has_message_;
+  session_.take_usual(size, message_);
+  return has_message_ = true;
+}
+
 void Reader::on_stop(Error why) noexcept {
   session_.reader_ = nullptr;
   resume_with(why);
 }
 
-bool Send::await_suspend(std::coroutine_handle<> handle) {
+bool Sender::await_suspend(std::coroutine_handle<> handle) {
   if (!suspend(handle)) return false;
   payload_ = std::move(payload_).owned();
-  session_->senders_.push_back(*this);
-  session_->is_drain_awaited_ = true;
+  session_.senders_.push_back(*this);
+  session_.is_drain_awaited_ = true;
   return true;
 }
 
-void Send::go_on() noexcept {
-  try_to_send(payload_);
+void Sender::go_on() noexcept {
+  sent_ = how_ == SendAs::Whole ? session_.send(kind_, payload_)
+                                : session_.send_part(kind_, payload_, how_ == SendAs::LastPart);
   resume();
 }
 
-void Send::on_stop(Error why) noexcept {
-  ListNode<Send>::unlink();
+void Sender::on_stop(Error why) noexcept {
+  ListNode<Sender>::unlink();
   resume_with(why);
+}
+
+Result<void> Send::answer() const noexcept {
+  if (sender_ && sender_->error()) return fail(sender_->error());
+  switch (sender_ ? sender_->sent() : sent_) {
+    case Session::Sent::Yes: return {};
+    case Session::Sent::Closed: return fail(session_.end_error());
+    case Session::Sent::Full:
+    case Session::Sent::Busy: break;
+  }
+  return fail(ErrorKind::Busy);
 }
 
 }  // namespace violet::ws

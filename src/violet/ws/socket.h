@@ -18,34 +18,37 @@
 #include "violet/event/task.h"
 #include "violet/ws/session.h"
 
+#include <coroutine>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace violet {
 namespace ws {
 
 // Waits for what comes; one at a time for each socket.
-class Reader : public Waiter {
+class Reader final : public Waiter {
  public:
-  bool await_ready() {
-    const bool is_readable = session_.is_readable();
-    has_message_ = is_readable && (wants_part_ ? session_.next_part(message_, is_last_) : session_.next(message_));
-    return has_message_ || !session_.is_readable() || session_.is_over();
-  }
-  bool await_suspend(std::coroutine_handle<> handle) noexcept;
-
- protected:
   Reader(Session& session, bool wants_part) noexcept : session_(session), wants_part_(wants_part) {}
   ~Reader() override {
     if (session_.reader_ == this) session_.reader_ = nullptr;
   }
-  [[nodiscard]] bool has_message() const noexcept { return has_message_; }
-  [[nodiscard]] Error why() const noexcept { return error() ? error() : session_.end_error(); }
+  bool await_ready() {
+    has_message_ =
+        session_.is_readable() && (wants_part_ ? session_.next_part(message_, is_last_) : session_.next(message_));
+    return has_message_ || !session_.is_readable() || session_.is_over();
+  }
+  bool await_suspend(std::coroutine_handle<> handle) noexcept;
+  Result<Message> take() noexcept {
+    if (has_message_) return std::move(message_);
+    return fail(error() ? error() : session_.end_error());
+  }
+  [[nodiscard]] bool is_last() const noexcept { return is_last_; }
 
  private:
   friend class Session;
-  friend class Read;
-  friend class ReadPart;
+  // Something has come: true when it has what it waits for.
+  bool fetch();
   void on_stop(Error why) noexcept override;
 
   Session& session_;
@@ -55,68 +58,100 @@ class Reader : public Waiter {
   bool is_last_ = false;
 };
 
-class [[nodiscard("co_await it")]] Read final : public Reader {
+// What has to wait is made only when it is needed: most messages are there, and most find room.
+class [[nodiscard("co_await it")]] Read {
  public:
-  explicit Read(Session& session) noexcept : Reader(session, false) {}
+  explicit Read(Session& session) noexcept : session_(session) {}
+  Read(const Read&) = delete;
+  Read& operator=(const Read&) = delete;
+  bool await_ready() {
+    size_ = session_.find_usual();
+    return size_ != Session::kNotUsual || reader_.emplace(session_, false).await_ready();
+  }
+  bool await_suspend(std::coroutine_handle<> handle) noexcept { return reader_->await_suspend(handle); }
   Result<Message> await_resume() {
-    if (has_message()) [[likely]]
-      return std::move(message_);
-    return fail(why());
+    if (size_ == Session::kNotUsual) [[unlikely]]
+      return reader_->take();
+    return session_.take_usual(size_);
   }
+
+ private:
+  Session& session_;
+  int size_ = Session::kNotUsual;
+  std::optional<Reader> reader_;
 };
 
-class [[nodiscard("co_await it")]] ReadPart final : public Reader {
+class [[nodiscard("co_await it")]] ReadPart {
  public:
-  explicit ReadPart(Session& session) noexcept : Reader(session, true) {}
+  explicit ReadPart(Session& session) noexcept : reader_(session, true) {}
+  bool await_ready() { return reader_.await_ready(); }
+  bool await_suspend(std::coroutine_handle<> handle) noexcept { return reader_.await_suspend(handle); }
   Result<Part> await_resume() {
-    if (!has_message()) return fail(why());
-    return Part{std::move(message_), is_last_};
+    Result<Message> message = reader_.take();
+    if (!message) return fail(message.error());
+    return Part{std::move(*message), reader_.is_last()};
   }
+
+ private:
+  Reader reader_;
 };
 
-class Send final : public Waiter, public ListNode<Send> {
+enum class SendAs : std::uint8_t { Whole, Part, LastPart };
+
+// A message that waits for room.
+class Sender final : public Waiter, public ListNode<Sender> {
  public:
-  enum class How : std::uint8_t { Whole, Part, LastPart };
-  Send(Session& session, Kind kind, const Slice& payload, How how = How::Whole)
-      : session_(&session), kind_(kind), how_(how) {
-    try_to_send(payload);
-    if (sent_ == Session::Sent::Full) [[unlikely]]
-      payload_ = payload;
-  }
+  Sender(Session& session, Kind kind, SendAs how, const Slice& payload) noexcept
+      : session_(session), payload_(payload), kind_(kind), how_(how) {}
   // Nobody waited for it: it is lost, and counted.
-  ~Send() override {
-    if (sent_ == Session::Sent::Full) [[unlikely]]
-      ++session_->shared().counters.dropped_newest;
+  ~Sender() override {
+    if (sent_ == Session::Sent::Full) ++session_.shared().counters.dropped_newest;
   }
-  bool await_ready() const noexcept { return sent_ != Session::Sent::Full; }
   bool await_suspend(std::coroutine_handle<> handle);
-  Result<void> await_resume() const noexcept {
-    if (sent_ == Session::Sent::Yes) [[likely]]
-      return {};
-    return fail(why());
-  }
-  // What became of it, without waiting.
-  [[nodiscard]] bool is_sent() const noexcept { return sent_ == Session::Sent::Yes; }
+  [[nodiscard]] Session::Sent sent() const noexcept { return sent_; }
+  using Waiter::error;
 
  private:
   friend class Session;
   // There is room, or the socket has ended.
   void go_on() noexcept;
   void on_stop(Error why) noexcept override;
-  void try_to_send(const Slice& payload) {
-    sent_ = how_ == How::Whole ? session_->send(kind_, payload)
-                               : session_->send_part(kind_, payload, how_ == How::LastPart);
-  }
-  [[nodiscard]] Error why() const noexcept {
-    if (error()) return error();
-    return sent_ == Session::Sent::Closed ? session_->end_error() : Error(ErrorKind::Busy);
-  }
 
-  Session* session_;
+  Session& session_;
   Slice payload_;
-  Session::Sent sent_ = Session::Sent::Closed;
+  Session::Sent sent_ = Session::Sent::Full;
   Kind kind_;
-  How how_;
+  SendAs how_;
+};
+
+class Send {
+ public:
+  using How = SendAs;
+  Send(Session& session, Kind kind, const Slice& payload, How how = How::Whole)
+      : session_(session),
+        sent_(how == How::Whole ? session.send(kind, payload)
+                                : session.send_part(kind, payload, how == How::LastPart)) {
+    if (sent_ == Session::Sent::Full) [[unlikely]]
+      sender_.emplace(session, kind, how, payload);
+  }
+  Send(const Send&) = delete;
+  Send& operator=(const Send&) = delete;
+  bool await_ready() const noexcept { return sent_ != Session::Sent::Full; }
+  bool await_suspend(std::coroutine_handle<> handle) { return sender_->await_suspend(handle); }
+  Result<void> await_resume() const noexcept {
+    if (sent_ == Session::Sent::Yes) [[likely]]
+      return {};
+    return answer();
+  }
+  // What became of it, without waiting.
+  [[nodiscard]] bool is_sent() const noexcept { return sent_ == Session::Sent::Yes; }
+
+ private:
+  [[nodiscard]] Result<void> answer() const noexcept;
+
+  Session& session_;
+  Session::Sent sent_;
+  std::optional<Sender> sender_;
 };
 
 }  // namespace ws

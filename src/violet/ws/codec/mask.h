@@ -43,11 +43,10 @@ void mask_many(char* to, const char* from, std::size_t size, MaskKey key) noexce
 
 }  // namespace detail
 
-// Masks or unmasks `size` bytes; `to` and `from` are the same place, or do not overlap.
-inline void apply_mask(char* to, const char* from, std::size_t size, MaskKey key) noexcept {
-  if (size > 16) {
-    detail::mask_many(to, from, size, key);
-  } else if (size >= 8) {
+// Masks or unmasks at most kMaskShortMax bytes without a call; `to` and `from` are the same place, or do not overlap.
+inline constexpr std::size_t kMaskShortMax = 16;
+inline void mask_short(char* to, const char* from, std::size_t size, MaskKey key) noexcept {
+  if (size >= 8) {
     detail::mask_two_words<std::uint64_t>(to, from, size, detail::twice(key), detail::twice(rotate_key(key, size)));
   } else if (size >= 4) {
     detail::mask_two_words<std::uint32_t>(to, from, size, key, rotate_key(key, size));
@@ -55,6 +54,15 @@ inline void apply_mask(char* to, const char* from, std::size_t size, MaskKey key
     char bytes[4];
     std::memcpy(bytes, &key, 4);
     for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<char>(from[i] ^ bytes[i]);
+  }
+}
+
+// Any number of them.
+inline void apply_mask(char* to, const char* from, std::size_t size, MaskKey key) noexcept {
+  if (size > kMaskShortMax) {
+    detail::mask_many(to, from, size, key);
+  } else {
+    mask_short(to, from, size, key);
   }
 }
 

@@ -33,6 +33,7 @@ namespace detail {
 
 bool is_utf8_long(std::string_view text) noexcept;
 
+// At most 16 bytes.
 inline bool is_short_ascii(const char* text, std::size_t size) noexcept {
   constexpr std::uint64_t kHigh = 0x8080808080808080u;
   std::uint64_t first = 0;

@@ -10,6 +10,13 @@ void Outbox::next_block() {
   sealed_ = used_ = 0;
 }
 
+bool Outbox::add_short(std::uint8_t first, std::string_view payload) {
+  if (payload.size() > kControlBytesMax || used_ >= quick_end_) return false;
+  char* to = begin_short(first, payload.size());
+  if (!payload.empty()) std::memcpy(to, payload.data(), payload.size());
+  return true;
+}
+
 // The head goes into the block, the payload stays where it is unless it has to be masked or outlive its owner.
 void Outbox::add_long(std::uint8_t first, const Slice& payload, const MaskKey* key) {
   char* to = reserve(kFrameHeadMax);

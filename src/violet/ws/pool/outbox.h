@@ -7,6 +7,7 @@
 #include "violet/memory/chain.h"
 #include "violet/ws/codec/frame.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -30,21 +31,22 @@ class Outbox {
       const std::size_t head = write_frame_head(to, first, size, key);
       put_payload(to + head, payload.data(), size, key);
       used_ += head + size;
+      find_quick_end();
     } else {
       add_long(first, payload, key);
     }
   }
-  // The usual frame of a server, where there is room for it at hand; false when there is not.
-  [[nodiscard]] bool add_short(std::uint8_t first, const char* payload, std::size_t size) {
-    if (size > kControlBytesMax || !block_ || Block::capacity() - used_ < size + 2) [[unlikely]]
+  // The usual frame of a server, up to kTinyMax bytes of payload or kControlBytesMax, where there is room for it at
+  // hand; false when there is not, or what set_bytes_max() allows is there.
+  [[nodiscard]] bool add_tiny(std::uint8_t first, std::string_view payload) {
+    if (payload.size() > kTinyMax || used_ >= quick_end_) [[unlikely]]
       return false;
-    char* to = block_->data() + used_;
-    to[0] = static_cast<char>(first);
-    to[1] = static_cast<char>(size);
-    copy_short(to + 2, payload, size);
-    used_ += size + 2;
+    copy_tiny(begin_short(first, payload.size()), payload.data(), payload.size());
     return true;
   }
+  [[nodiscard]] bool add_short(std::uint8_t first, std::string_view payload);
+  // add_tiny() and add_short() add nothing while size() is that much or more.
+  void set_bytes_max(std::size_t bytes_max) noexcept { bytes_max_ = bytes_max; }
   // A frame that can be dropped again: in a slice of its own.
   void add_apart(std::uint8_t first, const Slice& payload, const MaskKey* key);
   // A frame that was made before.
@@ -66,10 +68,12 @@ class Outbox {
   // A block that nobody else holds starts again at its beginning. REQUIRES: empty.
   void rewind() noexcept {
     if (block_ && block_->is_unique()) sealed_ = used_ = 0;
+    quick_end_ = 0;
   }
 
  private:
   static constexpr std::size_t kCopyMax = 2048;
+  static constexpr std::size_t kTinyMax = 16;
 
   [[nodiscard]] char* reserve(std::size_t size) {
     if (!block_ || Block::capacity() - used_ < size) [[unlikely]]
@@ -79,8 +83,10 @@ class Outbox {
   static void put_payload(char* to, const char* from, std::size_t size, const MaskKey* key) noexcept {
     if (key != nullptr) {
       apply_mask(to, from, size, *key);
+    } else if (size > kTinyMax) {
+      std::memcpy(to, from, size);
     } else {
-      copy_short(to, from, size);
+      copy_tiny(to, from, size);
     }
   }
   // Two words that overlap stand in for a call, where that is enough.
@@ -93,10 +99,8 @@ class Outbox {
     std::memcpy(to, &first, sizeof first);
     std::memcpy(to + size - sizeof last, &last, sizeof last);
   }
-  static void copy_short(char* to, const char* from, std::size_t size) noexcept {
-    if (size > 16) {
-      std::memcpy(to, from, size);
-    } else if (size >= 8) {
+  static void copy_tiny(char* to, const char* from, std::size_t size) noexcept {
+    if (size >= 8) {
       copy_words<std::uint64_t>(to, from, size);
     } else if (size >= 4) {
       copy_words<std::uint32_t>(to, from, size);
@@ -104,9 +108,25 @@ class Outbox {
       for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
     }
   }
+  // The head, and where the payload goes. REQUIRES: used_ < quick_end_.
+  [[nodiscard]] char* begin_short(std::uint8_t first, std::size_t size) noexcept {
+    char* to = block_->data() + used_;
+    to[0] = static_cast<char>(first);
+    to[1] = static_cast<char>(size);
+    used_ += size + 2;
+    return to + 2;
+  }
   void add_long(std::uint8_t first, const Slice& payload, const MaskKey* key);
   void next_block();
+  // How far the block may fill until the short ways have to give up: the largest of their frames still fits there, and
+  // less than bytes_max_ waits. Whatever changes the chain or the block sets it to 0; add() finds it anew.
+  void find_quick_end() noexcept {
+    constexpr std::size_t kRoom = Block::capacity() - (kControlBytesMax + 2);
+    const std::size_t waiting = chain_.size();
+    quick_end_ = !block_ || waiting >= bytes_max_ ? 0 : std::min(kRoom, sealed_ + (bytes_max_ - waiting));
+  }
   void seal() {
+    quick_end_ = 0;
     if (used_ == sealed_) return;
     chain_.append(Slice(*block_, block_->data() + sealed_, used_ - sealed_));
     sealed_ = used_;
@@ -117,6 +137,8 @@ class Outbox {
   Ref<Block> block_;
   std::size_t sealed_ = 0;  // bytes of block_ that are in the chain, or gone
   std::size_t used_ = 0;
+  std::size_t quick_end_ = 0;  // of used_, for add_tiny() and add_short()
+  std::size_t bytes_max_ = 0;
 };
 
 }  // namespace violet::ws

@@ -116,10 +116,11 @@ struct Shared {
 
   // Room for `extra` more bytes.
   void make_room(Assembly& assembly, std::size_t extra);
-  [[nodiscard]] Outbox& take_outbox() {
-    if (spare_outbox_ == nullptr) return *outboxes_.take(blocks);
+  [[nodiscard]] Outbox& take_outbox(std::size_t bytes_max) {
+    if (spare_outbox_ == nullptr) spare_outbox_ = outboxes_.take(blocks);
     // The wire has taken what the last one who had it has sent.
     spare_outbox_->rewind();
+    spare_outbox_->set_bytes_max(bytes_max);
     return *std::exchange(spare_outbox_, nullptr);
   }
   void give_outbox(Outbox& outbox) noexcept {
