@@ -1,9 +1,9 @@
 #pragma once
 
-// A case: what a client sends to an echo, and what has to come back. Each runs whole, byte by byte, and cut in two at
-// every byte (at a few hundred of the long ones).
+// A case: what is sent to an echo, and what has to come back. Each is tried on our server over HTTP/1.1 and HTTP/2 and
+// on our client, whole, byte by byte, and cut in two at every byte (at some of the long ones).
 
-#include "tests/support/socket_wire.h"
+#include "tests/conformance/websocket/rig.h"
 
 #include <cstdint>
 #include <string>
@@ -12,16 +12,15 @@
 
 namespace violet::test {
 
-using Frames = std::vector<SeenFrame>;
-
 struct Case {
   std::string name;
   std::string sent;
-  Frames expected;     // in order; a Close is compared by its code alone
-  int close_code = 0;  // of the Close that has to come last; 0: none comes
+  Frames expected;             // in order; a Close is compared by its code alone
+  int close_code = 0;          // of the Close that has to come last; 0: none comes
+  bool is_of_servers = false;  // says nothing about a client: it is about masks
 };
 
-// The frames of a server that echoes; `more_fields` go into the handshake.
+// `more_fields` go into the handshake.
 void expect_case(const Case& one, const WebSocketOptions& options = {}, std::string_view more_fields = {});
 
 std::string text(std::string_view payload);

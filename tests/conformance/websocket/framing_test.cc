@@ -103,10 +103,10 @@ TEST(WsFraming, FragmentsAreNotMixed) {
       {"a ping answered before", frame(1, "a") + frame(kPingFrame, "p") + text("b"), {{kPongFrame, "p"}}, 1002});
 }
 
-TEST(WsFraming, FramesComeMasked) {
-  expect_case({"unmasked text", unmasked(kTextFrame, "hello"), {}, 1002});
-  expect_case({"unmasked behind a masked one", text("a") + unmasked(kTextFrame, "b"), {{kTextFrame, "a"}}, 1002});
-  expect_case({"unmasked ping", unmasked(kPingFrame, ""), {}, 1002});
+TEST(WsFraming, FramesOfAClientComeMasked) {
+  expect_case({"unmasked text", unmasked(kTextFrame, "hello"), {}, 1002, true});
+  expect_case({"unmasked behind a masked one", text("a") + unmasked(kTextFrame, "b"), {{kTextFrame, "a"}}, 1002, true});
+  expect_case({"unmasked ping", unmasked(kPingFrame, ""), {}, 1002, true});
 }
 
 TEST(WsFraming, LengthsAreInTheirShortestForm) {
