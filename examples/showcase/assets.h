@@ -1,7 +1,7 @@
 #pragma once
 
 // The files of page/ and the source of the features, compiled into the
-// binary; made by embed.cmake.
+// binary; made by violet_embed().
 
 #include <span>
 #include <string_view>

@@ -111,13 +111,24 @@ def upload(port):
     expect(ask(port, "POST", "/profile", form((b'name="name"', b"")), media)[0], 422, "a profile without a name")
 
 
+def openapi(port):
+    document = json.loads(ask(port, "GET", "/docs/openapi.json")[2])
+    expect((document["openapi"], document["info"]["title"]), ("3.1.1", "Orders"), "the document")
+    expect(sorted(document["paths"]), ["/orders", "/orders/{id}"], "its paths")
+    status, fields, page = ask(port, "GET", "/docs")
+    expect((status, fields["Content-Type"], b"Orders" in page), (200, "text/html; charset=utf-8", True), "the page")
+    order = {"customer": "a@example.org", "items": ["tea-17"], "payment": {"type": "Transfer", "iban": "DE12345"}}
+    expect(ask(port, "POST", "/orders", order)[0], 201, "POST /orders")
+    expect(json.loads(ask(port, "GET", "/orders/1")[2])["progress"], "Open", "GET /orders/1")
+
+
 def main():
     name, program = sys.argv[1:]
     # Programs say on stderr where they listen.
     command = ["/bin/sh", "-c", 'exec "$0" "$@" 2>&1', program, "http://127.0.0.1:0"]
     until = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
     with ServerProcess(command, until) as server:
-        examples = {"json_api": json_api, "validation": validation, "sse": sse, "upload": upload}
+        examples = {"json_api": json_api, "validation": validation, "sse": sse, "upload": upload, "openapi": openapi}
         examples[name](int(server.found[1]))
         return server.stop()
 

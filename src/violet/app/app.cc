@@ -3,7 +3,9 @@
 #include "violet/app/state.h"
 #include "violet/app/test_client.h"
 #include "violet/base/log.h"
+#include "violet/features/openapi/write/document.h"
 #include "violet/tls/certificate/development.h"
+#include "violet/web/route/listing.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -30,6 +32,21 @@ App& App::note_provided(bool is_new, std::string_view type) {
 Files& App::files(std::string_view prefix, std::string folder, FileOptions options, web::Where where) {
   state_->files.push_back(serve_files(*this, prefix, std::move(folder), std::move(options), where));
   return *state_->files.back();
+}
+App& App::docs(std::string_view prefix, DocsOptions options, web::Where where) {
+  if (state_->docs != nullptr) {
+    state_->provide_errors.emplace_back("app.docs() was called twice");
+    return *this;
+  }
+  state_->docs = std::make_unique<Docs>(*this, prefix, std::move(options), where);
+  return *this;
+}
+std::string App::openapi() {
+  const std::vector<web::RouteInfo> routes = state_->router.routes();
+  std::vector<std::string> errors;
+  if (state_->docs == nullptr) return openapi::write_document(routes, {}, errors);
+  errors = state_->docs->build(routes);
+  return state_->docs->document();
 }
 App& App::on_error(ErrorPages::Hook hook) {
   state_->pages.set_hook(std::move(hook));
@@ -261,6 +278,7 @@ TestClient App::test() { return TestClient(*this); }
 std::vector<std::string> App::State::freeze() {
   std::vector<std::string> found = provide_errors;
   for (std::string& error : router.freeze()) found.push_back(std::move(error));
+  if (docs != nullptr && found.empty()) found = docs->build(router.routes());
   return found;
 }
 

@@ -16,6 +16,7 @@
 #include "violet/core/site.h"
 #include "violet/event/process/options.h"
 #include "violet/features/files/files.h"
+#include "violet/features/openapi/options.h"
 #include "violet/features/websocket/websocket.h"
 #include "violet/tls/settings.h"
 #include "violet/web/error_pages.h"
@@ -99,6 +100,11 @@ class App : public Routes {
   // Serves a folder of the disk; see features/files/files.h. The result lives as long as the App.
   Files& files(std::string_view prefix, std::string folder, FileOptions options = {},
                web::Where where = web::Where::current());
+  // The document of all routes at prefix/openapi.json, and a page that shows it and tries it out at `prefix`; see
+  // docs/guide/openapi.md. Once.
+  App& docs(std::string_view prefix, DocsOptions options = {}, web::Where where = web::Where::current());
+  // The same document as text, also without docs(). Not while the app runs.
+  [[nodiscard]] std::string openapi();
   // Shapes every answer that violet makes by itself: Reply(const ErrorInfo&); see web/error_pages.h.
   App& on_error(ErrorPages::Hook hook);
   App& limits(const Limits& limits);

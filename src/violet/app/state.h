@@ -3,6 +3,7 @@
 // App::State: what an App holds, away from its header.
 
 #include "violet/app/app.h"
+#include "violet/features/openapi/docs.h"
 #include "violet/server/server.h"
 
 #include <memory>
@@ -46,6 +47,7 @@ struct App::State {
   ws::Topics topics;
   Router router;
   std::vector<std::unique_ptr<Files>> files;
+  std::unique_ptr<Docs> docs;
   ErrorPages pages;
   Limits limits;
   int loops = 0;

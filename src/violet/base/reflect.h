@@ -38,12 +38,14 @@ namespace detail {
 #endif
 
 // Becomes whatever a member wants to be initialised from; never really called. Not the aggregate itself, so that one
-// of them does not look like a copy.
+// of them does not look like a copy. It has a body because members of members may be types without linkage.
 template <class Whole>
 struct Anything {
   template <class T>
     requires(!std::is_same_v<std::remove_cvref_t<T>, Whole>)
-  operator T() const noexcept;  // NOLINT(google-explicit-constructor)
+  operator T() const noexcept {  // NOLINT(google-explicit-constructor)
+    __builtin_unreachable();
+  }
 };
 template <class Whole, std::size_t>
 using AnythingAt = Anything<Whole>;

@@ -67,6 +67,8 @@ struct ObjectType {
   void (*locate)(void* object, void** out);
   // A bit for each member that has to come.
   std::uint32_t (*required)();
+  // Shows an object as it is when nothing was read into it.
+  void (*with_defaults)(void (*see)(void* to, const void* object), void* to);
   // The object's own rules; nullptr when it has none.
   void (*rules)(const void* object, Rules& rules);
   std::string_view about;

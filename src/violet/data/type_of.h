@@ -155,9 +155,23 @@ struct TypeOf<T> {
     }();
     return mask;
   }
+  static void with_defaults(void (*see)(void* to, const void* object), void* to) {
+    if constexpr (std::is_default_constructible_v<T>) {
+      const T defaults{};
+      see(to, &defaults);
+    }
+  }
   static void check(const void* object, Rules& rules) {
     if constexpr (requires(const T& value) { value.rules(rules); }) {
       static_cast<const T*>(object)->rules(rules);
+    }
+  }
+  // What the struct says of itself: `static constexpr std::string_view about = "…";`
+  static consteval std::string_view about() {
+    if constexpr (requires { requires std::is_same_v<decltype(&T::about), const std::string_view*>; }) {
+      return T::about;
+    } else {
+      return {};
     }
   }
   static consteval auto make_members() {
@@ -178,7 +192,7 @@ struct TypeOf<T> {
   static constexpr std::array<Member, reflect::kMemberCount<T>> members = make_members();
   static constexpr bool has_rules = requires(const T& value, Rules& rules) { value.rules(rules); };
   static constexpr ObjectType table{
-      members.data(), members.size(), &locate, &required, has_rules ? &check : nullptr, {}};
+      members.data(), members.size(), &locate, &required, &with_defaults, has_rules ? &check : nullptr, about()};
   static consteval Type make() {
     Type type = named<T>(Kind::Object);
     type.object = &table;

@@ -16,6 +16,7 @@
 namespace violet::web {
 
 class Middleware;
+struct Shape;
 
 // What app.provide() was given, found by type.
 class Providers {
@@ -76,6 +77,8 @@ class Handler {
 
   // It is called when the whole body has arrived.
   bool wants_body = false;
+  // What it takes and answers; nullptr: it does not say.
+  const Shape* shape = nullptr;
 };
 
 struct Endpoint {

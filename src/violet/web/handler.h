@@ -10,6 +10,7 @@
 #include "violet/web/output/generator.h"
 #include "violet/web/output/respond.h"
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -199,6 +200,13 @@ class Arguments {
   ParameterSlot slots_[sizeof...(P) + 1];
 };
 
+template <class R, class... P>
+struct ShapeOf {
+  static constexpr std::array<Input, sizeof...(P)> inputs{Extract<P>::input...};
+  static constexpr auto replies = replies_of<typename TaskResult<R>::Type>();
+  static constexpr Shape shape{inputs, replies};
+};
+
 template <class F, class R, class Parameters>
 class HandlerOf;
 
@@ -209,8 +217,10 @@ class HandlerOf<F, R, Types<P...>> final : public Handler {
                 "violet: a handler that takes a BodyStream has to be a coroutine: return a Task");
 
  public:
-  explicit HandlerOf(F&& f) : f_(std::move(f)) { wants_body = Arguments<P...>::wants_body; }
-  explicit HandlerOf(const F& f) : f_(f) { wants_body = Arguments<P...>::wants_body; }
+  explicit HandlerOf(F&& f) : f_(std::move(f)) {
+    wants_body = Arguments<P...>::wants_body;
+    shape = &ShapeOf<R, P...>::shape;
+  }
 
   void bind(Binding& binding) override { arguments_.bind(binding); }
   bool admit(Exchange& exchange) const override { return Arguments<P...>::admit(exchange); }

@@ -60,6 +60,10 @@ class Middleware : public ReplyHook {
   bool has_reply_hook = false;
   bool waits = false;
   std::source_location where;  // what named it in use()
+  // --- for those who show routes; see web/route/listing.h
+  std::string_view name;         // of its type; "" of a lambda or a function
+  std::string_view security;     // the scheme it wants: `static constexpr std::string_view security = "bearer";`
+  const Shape* shape = nullptr;  // its answers: `static constexpr std::array replies{web::ReplyShape{.status = 429}};`
 };
 
 // What a hook returned, as a Verdict; answers where it says so.
@@ -146,6 +150,14 @@ class HookedMiddleware final : public Middleware {
     has_request_hook = kHasRequest;
     has_reply_hook = kHasReply;
     if constexpr (kHasRequest) waits = decltype(returned<true>())::is_task;
+    name = reflect::type_name<M>();
+    if constexpr (requires { requires std::is_same_v<decltype(&M::security), const std::string_view*>; }) {
+      security = M::security;
+    }
+    if constexpr (requires { std::span<const ReplyShape>(M::replies); }) {
+      static constexpr Shape kShape{{}, M::replies};
+      shape = &kShape;
+    }
     if constexpr (requires { object_.on_use(); }) object_.on_use();
   }
   void bind([[maybe_unused]] Binding& binding) override {
@@ -187,6 +199,8 @@ class CalledMiddleware;
 template <class F, class R, class... P>
 class CalledMiddleware<F, R, Types<P...>> final : public Middleware {
   using Returned = TaskResult<R>;
+  static constexpr std::array<Input, sizeof...(P)> kInputs{Extract<P>::input...};
+  static constexpr Shape kShape{kInputs, {}};
   static_assert(!Arguments<P...>::wants_body && !Arguments<P...>::needs_task,
                 "violet: middleware runs before the body is read and cannot take it");
 
@@ -194,6 +208,7 @@ class CalledMiddleware<F, R, Types<P...>> final : public Middleware {
   explicit CalledMiddleware(F&& f) : f_(std::move(f)) {
     has_request_hook = true;
     waits = Returned::is_task;
+    shape = &kShape;
   }
   void bind(Binding& binding) override { arguments_.bind(binding); }
   Verdict on_request(Exchange& exchange) override {

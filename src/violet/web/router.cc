@@ -121,6 +121,21 @@ void Routes::use(web::Used first, web::Used second, web::Used third, web::Used f
   }
 }
 
+Group& Group::tag(std::string_view name) {
+  scope_->docs.tags.emplace_back(name);
+  return *this;
+}
+Group& Group::security(std::string_view scheme) {
+  scope_->docs.security.emplace_back(scheme);
+  return *this;
+}
+Group& Group::hidden() {
+  scope_->docs.is_hidden = true;
+  return *this;
+}
+
+std::vector<web::RouteInfo> Router::routes() const { return registry_->list(); }
+
 Router::Router() : Router(new web::Registry) {}
 Router::Router(web::Registry* registry) : Routes(registry->root()), registry_(registry) {}
 Router::~Router() = default;

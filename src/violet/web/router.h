@@ -33,6 +33,8 @@ class Group;
 namespace web {
 
 class Registry;
+struct RouteDocs;
+struct RouteInfo;
 struct Scope;
 struct Dispatch;
 using Where = std::source_location;
@@ -53,12 +55,40 @@ class Route {
   // As long as it likes: for handlers that wait for events.
   Route& no_deadline() noexcept { return handler_ms(0).answer_ms(0); }
 
+  // --- for readers; see docs/guide/openapi.md
+  // What it does, in a few words, and at length (Markdown).
+  Route& summary(std::string_view text);
+  Route& describe(std::string_view text);
+  // Groups routes in the document; a route may have several.
+  Route& tag(std::string_view name);
+  // Its name in generated clients, instead of one made of method and pattern.
+  Route& operation_id(std::string_view name);
+  // What a status means here; also one that the handler's result type does not tell, with what its body holds.
+  Route& reply(Status status, std::string_view about) { return note_reply(status, about, nullptr); }
+  template <data::Known T>
+  Route& reply(Status status, std::string_view about) {
+    return note_reply(status, about, &data::kType<T>);
+  }
+  // A {name} of the pattern, a field or a cookie; what comes in a struct says so in the struct (data/describe.h).
+  Route& parameter(std::string_view name, std::string_view about, std::string_view example = {});
+  // It is asked for with that scheme: "bearer", "basic", or one of DocsOptions::schemes. Any of several will do. This
+  // is for the document: middleware checks it.
+  Route& security(std::string_view scheme);
+  Route& deprecated();
+  // Left out of the document.
+  Route& hidden();
+
+  ~Route();
+
  private:
   friend class web::Registry;
-  Route() noexcept = default;
+  Route() noexcept;
   // Sets what `own` has set.
   void put(const Route& own) noexcept;
+  Route& note_reply(Status status, std::string_view about, const data::Type* type);
+  web::RouteDocs& docs();
 
+  std::unique_ptr<web::RouteDocs> docs_;  // nullptr: nothing was said
   std::uint64_t body_bytes_max_ = 0;
   std::uint64_t handler_ms_ = 0;
   std::uint64_t answer_ms_ = 0;
@@ -135,6 +165,12 @@ class Routes {
 
 // Part of a router; to be used while the router lives.
 class Group : public Routes {
+ public:
+  // What all of its routes have in the document, with what they say themselves; see Route.
+  Group& tag(std::string_view name);
+  Group& security(std::string_view scheme);
+  Group& hidden();
+
  private:
   friend class Routes;
   explicit Group(web::Scope& scope) noexcept : Routes(scope) {}
@@ -160,6 +196,9 @@ class Router final : public Service, public Routes {
   // Checks and builds everything. Returns what is wrong, one sentence each, with the place in the source; the router is
   // then not to be used. May be called again after more was registered, while nobody serves.
   [[nodiscard]] std::vector<std::string> freeze();
+
+  // Every route, in the order in which they were registered.
+  [[nodiscard]] std::vector<web::RouteInfo> routes() const;
 
   // REQUIRES: frozen without an error.
   void serve(Exchange& exchange) override;

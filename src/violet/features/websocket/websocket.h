@@ -30,6 +30,7 @@
 #include "violet/web/router.h"
 #include "violet/ws/socket.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,8 @@ class SocketRoute {
   virtual ~SocketRoute() = default;
 
   virtual void bind(Binding& binding) = 0;
+  // What a client has to send for it; see web/route/shape.h.
+  [[nodiscard]] virtual const Shape& shape() const noexcept = 0;
   // Fetches the parameters and opens.
   virtual void run(Exchange& exchange) = 0;
   // Before run(); false when it is answered.
@@ -155,6 +158,14 @@ struct CheckSocketHandler {
       "object with on_message(WebSocket&, ws::Message)");
 };
 
+template <class... P>
+struct SocketShape {
+  static constexpr std::array<Input, sizeof...(P) + 1> inputs{Input{.kind = Input::Kind::Socket}, Extract<P>::input...};
+  static constexpr auto replies =
+      web::replies(ReplyShape{.status = 101}, ReplyShape{.status = 426, .is_problem = true});
+  static constexpr Shape shape{inputs, replies};
+};
+
 template <class F, class R, class Parameters>
 class SocketRouteOf;
 
@@ -170,6 +181,7 @@ class SocketRouteOf<F, Task<void>, Types<WebSocket, P...>> final : public Socket
     bind_options(binding);
     arguments_.bind(binding);
   }
+  [[nodiscard]] const Shape& shape() const noexcept override { return SocketShape<P...>::shape; }
   void run(Exchange& exchange) override {
     constexpr bool keeps = !(kOutlivesRequest<P> && ...);
     if constexpr (keeps) exchange.pin();
@@ -204,6 +216,7 @@ class SocketRouteOf<F, R, Types<P...>> final : public SocketRoute {
     bind_options(binding);
     arguments_.bind(binding);
   }
+  [[nodiscard]] const Shape& shape() const noexcept override { return SocketShape<P...>::shape; }
   void run(Exchange& exchange) override {
     arguments_.call(exchange, [&](P&&... values) {
       const F& f = f_;
@@ -221,7 +234,9 @@ class SocketRouteOf<F, R, Types<P...>> final : public SocketRoute {
 
 class SocketHandler final : public Handler {
  public:
-  explicit SocketHandler(std::shared_ptr<SocketRoute> route) noexcept : route_(std::move(route)) {}
+  explicit SocketHandler(std::shared_ptr<SocketRoute> route) noexcept : route_(std::move(route)) {
+    if (route_ != nullptr) shape = &route_->shape();
+  }
   void bind(Binding& binding) override { route_->bind(binding); }
   void run(Exchange& exchange) override {
     if (route_->check(exchange)) route_->run(exchange);

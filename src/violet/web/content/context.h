@@ -24,6 +24,7 @@
 #include "violet/web/handler.h"
 #include "violet/web/input/extract.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -140,6 +141,7 @@ struct MadeBy<T, Types<P...>> {
     ((Extract<P>::bind(binding, slots.of[at], 0), ++at), ...);
   }
   static void admit(Fetch& fetch) { ((Extract<P>::wants_body ? Extract<P>::admit(fetch) : void()), ...); }
+  static constexpr std::array<Input, sizeof...(P)> inputs{Extract<P>::input...};
   static T make(Fetch& fetch, const Slots& slots) {
     return make(fetch, slots, std::make_index_sequence<sizeof...(P)>{});
   }
@@ -166,6 +168,7 @@ template <class T>
 struct Extract<Dep<T>> : Extractor {
   using Made = web::MadeBy<T, typename web::Signature<decltype(&Provide<T>::make)>::Parameters>;
   static constexpr bool wants_body = Made::wants_body;
+  static constexpr web::Input input{.kind = web::Input::Kind::Several, .inputs = Made::inputs};
 
   static void bind(web::Binding& binding, web::ParameterSlot& slot, std::size_t) {
     auto* bound = new Bound;

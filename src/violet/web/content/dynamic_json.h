@@ -70,6 +70,8 @@ struct violet::data::TypeOf<nlohmann::json> {
 
 template <>
 struct violet::Respond<nlohmann::json> {
+  static constexpr auto replies =
+      web::replies({.status = 200, .media = web::kJsonType, .type = &data::kType<nlohmann::json>});
   static Body body(Exchange& exchange, const nlohmann::json& value) {
     return web::json_body(exchange, data::kType<nlohmann::json>, &value);
   }

@@ -74,6 +74,7 @@ class EventStream {
 
 template <>
 struct Extract<EventStream> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Events};
   static constexpr bool needs_task = true;
   static EventStream from(Fetch& fetch) { return EventStream(fetch.exchange()); }
 };

@@ -46,6 +46,10 @@ void fetch_pairs(Fetch& fetch, data::Part part, std::string_view pairs, const da
 template <class T>
   requires data::Structure<T>
 struct Extract<Form<T>> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Body,
+                                    .is_checked = true,
+                                    .media = "application/x-www-form-urlencoded",
+                                    .type = &data::kType<T>};
   static constexpr bool wants_body = true;
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) {
     web::bind_pairs(binding, data::kType<T>, "Form<>");

@@ -60,6 +60,8 @@ Body json_body(Exchange& exchange, const data::Type& type, const void* value);
 template <class T, json::ReadOptions options>
   requires data::Known<T>
 struct Extract<Json<T, options>> : Extractor {
+  static constexpr web::Input input{
+      .kind = web::Input::Kind::Body, .is_checked = true, .media = web::kJsonType, .type = &data::kType<T>};
   static constexpr bool wants_body = true;
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) { web::bind_json(binding, data::kType<T>); }
   static void admit(Fetch& fetch) { web::admit_json(fetch); }
@@ -73,11 +75,13 @@ struct Extract<Json<T, options>> : Extractor {
 template <class R>
   requires web::JsonResult<R>
 struct Respond<R> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kJsonType, .type = &data::kType<R>});
   static Body body(Exchange& exchange, const R& value) { return web::json_body(exchange, data::kType<R>, &value); }
 };
 template <class T, json::ReadOptions options>
   requires data::Known<T>
 struct Respond<Json<T, options>> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kJsonType, .type = &data::kType<T>});
   static Body body(Exchange& exchange, const Json<T, options>& json) {
     return web::json_body(exchange, data::kType<T>, &json.value);
   }

@@ -47,6 +47,7 @@ class Redirect {
 template <class R>
   requires requires(Exchange& exchange, R value) { Respond<R>::body(exchange, std::move(value)); }
 struct Respond<Created<R>> {
+  static constexpr auto replies = web::with_status(web::replies_of<R>(), 201, true);
   static void send(Exchange& exchange, Created<R>&& created) {
     Reply head(Status::Created);
     head.field("Location", created.location);
@@ -60,10 +61,12 @@ struct Respond<Created<R>> {
 };
 template <>
 struct Respond<NoContent> {
+  static constexpr auto replies = web::replies({.status = 204});
   static void send(Exchange& exchange, NoContent) { web::send_status(exchange, Status::NoContent); }
 };
 template <>
 struct Respond<Redirect> {
+  static constexpr auto replies = web::replies({.status = web::ReplyShape::kSomeRedirect, .has_location = true});
   static void send(Exchange& exchange, Redirect&& redirect) {
     Reply reply = Reply::redirect(redirect.to(), redirect.status());
     web::send_reply(exchange, reply);

@@ -15,6 +15,7 @@
 //     co_return std::to_string(size);
 //   });
 
+#include "violet/data/type_of.h"
 #include "violet/event/task.h"
 #include "violet/web/input/extract.h"
 
@@ -79,11 +80,14 @@ class BodyStream {
 
 template <>
 struct Extract<Text> : Extractor {
+  static constexpr web::Input input{
+      .kind = web::Input::Kind::Body, .media = "text/plain", .type = &data::kType<std::string>};
   static constexpr bool wants_body = true;
   static Text from(Fetch& fetch) noexcept { return {fetch.exchange().body()}; }
 };
 template <>
 struct Extract<Bytes> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Body, .media = "application/octet-stream"};
   static constexpr bool wants_body = true;
   static Bytes from(Fetch& fetch) noexcept {
     const std::string_view body = fetch.exchange().body();
@@ -92,6 +96,7 @@ struct Extract<Bytes> : Extractor {
 };
 template <>
 struct Extract<BodyStream> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Body, .media = "application/octet-stream"};
   static constexpr bool takes_body = true;
   static constexpr bool needs_task = true;
   static BodyStream from(Fetch& fetch) { return BodyStream(fetch.exchange()); }

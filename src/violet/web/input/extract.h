@@ -20,6 +20,7 @@
 #include "violet/data/findings.h"
 #include "violet/web/endpoint.h"
 #include "violet/web/request.h"
+#include "violet/web/route/shape.h"
 
 #include <concepts>
 #include <cstddef>
@@ -66,6 +67,8 @@ struct Extractor {
   static constexpr bool needs_task = false;
   // Takes its value from the next parameter of the path.
   static constexpr bool takes_path_value = false;
+  // For documents.
+  static constexpr web::Input input{};
   static void bind(web::Binding&, web::ParameterSlot&, std::size_t) {}
   // Of those that want the body: refuses what the head alone shows to be wrong, before any of the body is read.
   static void admit(Fetch&) {}
@@ -79,6 +82,7 @@ concept HandlerParameter = requires { sizeof(Extract<P>); };
 
 template <>
 struct Extract<Exchange&> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Exchange};
   static Exchange& from(Fetch& fetch) noexcept { return fetch.exchange(); }
 };
 template <>

@@ -7,6 +7,7 @@
 //   number app.get("/", [](Header<"X-Count", std::optional<int>> count) { … });        // empty when it did not come
 
 #include "violet/data/literal.h"
+#include "violet/data/type_of.h"
 #include "violet/web/input/extract.h"
 #include "violet/web/input/value.h"
 
@@ -35,6 +36,16 @@ bool fetch_field(Fetch& fetch, std::string_view name, const ParameterSlot& slot,
 bool fetch_cookie(Fetch& fetch, std::string_view name, bool is_required, ValueType type, void* out);
 void bind_field(Binding& binding, ParameterSlot& slot, std::string_view name);
 
+template <class T>
+consteval Input input_of(Input::Kind kind, std::string_view name) {
+  using Of = typename Inner<T>::Type;
+  return {.kind = kind,
+          .is_required = !Inner<T>::is_optional && !kIsText<T>,
+          .is_checked = !kIsText<Of>,
+          .name = name,
+          .type = &data::kType<Of>};
+}
+
 }  // namespace web
 
 template <Literal name, class T = std::string_view>
@@ -50,6 +61,7 @@ struct Header {
 template <Literal name, class T>
   requires web::Value<typename web::Inner<T>::Type>
 struct Extract<Header<name, T>> : Extractor {
+  static constexpr web::Input input = web::input_of<T>(web::Input::Kind::Header, name.text());
   static void bind(web::Binding& binding, web::ParameterSlot& slot, std::size_t) {
     web::bind_field(binding, slot, name.text());
   }
@@ -82,6 +94,7 @@ struct CookieValue {
 template <Literal name, class T>
   requires web::Value<typename web::Inner<T>::Type>
 struct Extract<CookieValue<name, T>> : Extractor {
+  static constexpr web::Input input = web::input_of<T>(web::Input::Kind::Cookie, name.text());
   static CookieValue<name, T> from(Fetch& fetch) {
     using Inner = web::Inner<T>;
     constexpr web::ValueType kType = web::value_type<typename Inner::Type>();

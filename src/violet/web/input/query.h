@@ -167,10 +167,23 @@ consteval bool is_typed_query() {
 template <class T>
 concept TypedQuery = data::Structure<T> && is_typed_query<T>();
 
+// The table of another one, unless it has an error of its own.
+template <class T>
+consteval const data::Type* table_of_plain() {
+  constexpr bool kArePlain =
+      reflect::visit(reflect::detail::kSample<T>.value, []<class... M>(const M&...) { return (kIsPlain<M> && ...); });
+  if constexpr (kArePlain && data::Structure<T>) {
+    return &data::kType<T>;
+  } else {
+    return nullptr;
+  }
+}
+
 }  // namespace web
 
 template <web::TypedQuery T>
 struct Extract<Query<T>> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Query, .is_checked = true, .type = &data::kType<T>};
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) {
     web::bind_pairs(binding, data::kType<T>, "Query<>");
   }
@@ -184,6 +197,8 @@ struct Extract<Query<T>> : Extractor {
 template <class T>
   requires(reflect::Aggregate<T> && !web::TypedQuery<T>)
 struct Extract<Query<T>> : Extractor {
+  static constexpr web::Input input{
+      .kind = web::Input::Kind::Query, .is_checked = true, .type = web::table_of_plain<T>()};
   static void bind(web::Binding&, web::ParameterSlot& slot, std::size_t) {
     slot.mask = reflect::declared_without_value<T>();
   }

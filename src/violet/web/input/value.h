@@ -42,6 +42,10 @@ consteval ValueType value_type() {
 template <class T>
 concept Value = value_type<T>().kind != ValueType::Kind::None;
 
+// Any text will do.
+template <class T>
+inline constexpr bool kIsText = std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
+
 // Writes the value of `text` into `out`, an object of that type. False: it is none, or does not fit. Numbers are
 // decimal, whole, without sign but '-', without spaces; a bool is true, false, 1 or 0.
 bool set_value(ValueType type, std::string_view text, void* out);

@@ -40,6 +40,9 @@ class FileReply {
 
 template <>
 struct Respond<FileReply> {
+  static constexpr auto replies =
+      web::replies(web::ReplyShape{.status = 200, .media = "*/*"}, web::ReplyShape{.status = 403, .is_problem = true},
+                   web::ReplyShape{.status = 404, .is_problem = true});
   static void send(Exchange& exchange, FileReply&& file) { file.send(exchange); }
 };
 

@@ -85,6 +85,8 @@ class Generator {
 
 template <class T>
 struct Respond<Generator<T>> {
+  static constexpr auto replies =
+      web::replies({.status = 200, .media = std::is_same_v<T, Slice> ? web::kOctets : web::kPlainText});
   static Body body(Exchange& exchange, Generator<T>&& generator) {
     web::set_content_type(exchange, std::is_same_v<T, Slice> ? web::kOctets : web::kPlainText);
     return std::move(generator).to_body(exchange);

@@ -14,8 +14,10 @@
 // that decides more than its body has `static void send(Exchange&, R&&)` instead, which answers by itself.
 
 #include "violet/core/exchange.h"
+#include "violet/data/type_of.h"
 #include "violet/web/output/reply.h"
 #include "violet/web/output/status.h"
+#include "violet/web/route/shape.h"
 
 #include <concepts>
 #include <cstddef>
@@ -47,6 +49,18 @@ concept HasToReply = std::is_class_v<R> && requires(R&& value) {
 
 inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
 inline constexpr std::string_view kOctets = "application/octet-stream";
+
+// How a handler that returns R may answer; see web/route/shape.h.
+template <class R>
+consteval auto replies_of() {
+  if constexpr (std::is_void_v<R>) {
+    return replies({.status = 204});
+  } else if constexpr (requires { Respond<R>::replies; }) {
+    return Respond<R>::replies;
+  } else {
+    return replies({});
+  }
+}
 
 // Unless there is one already. `type` is not copied.
 inline void set_content_type(Exchange& exchange, std::string_view type) {
@@ -98,20 +112,26 @@ struct Answer {
 template <class R>
   requires std::is_same_v<R, const char*> || std::is_same_v<R, char*> || std::is_same_v<R, std::string_view>
 struct Respond<R> {
+  static constexpr auto replies =
+      web::replies({.status = 200, .media = web::kPlainText, .type = &data::kType<std::string>});
   static Body body(Exchange& exchange, std::string_view text) { return web::text_body(exchange, text); }
 };
 template <>
 struct Respond<std::string> {
+  static constexpr auto replies =
+      web::replies({.status = 200, .media = web::kPlainText, .type = &data::kType<std::string>});
   static Body body(Exchange& exchange, std::string&& text) { return web::string_body(exchange, std::move(text)); }
 };
 template <>
 struct Respond<std::vector<std::byte>> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kOctets});
   static Body body(Exchange& exchange, const std::vector<std::byte>& bytes) {
     return web::octets_body(exchange, bytes.data(), bytes.size());
   }
 };
 template <>
 struct Respond<std::span<const std::byte>> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kOctets});
   static Body body(Exchange& exchange, std::span<const std::byte> bytes) {
     return web::octets_body(exchange, bytes.data(), bytes.size());
   }
@@ -120,6 +140,7 @@ struct Respond<std::span<const std::byte>> {
 template <class R>
   requires(std::is_arithmetic_v<R> && !std::is_same_v<R, char>)
 struct Respond<R> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kPlainText, .type = &data::kType<R>});
   static Body body(Exchange& exchange, R value) {
     if constexpr (std::is_same_v<R, bool>) {
       return web::text_body(exchange, value ? "true" : "false");
@@ -137,6 +158,7 @@ struct Respond<R> {
 template <class R>
   requires requires { typename R::Wrapped; } && Replyable<typename R::Wrapped>
 struct Respond<R> {
+  static constexpr auto replies = web::replies_of<typename R::Wrapped>();
   static void send(Exchange& exchange, R&& wrapped) { web::respond(exchange, typename R::Wrapped(*wrapped)); }
 };
 
@@ -144,6 +166,7 @@ struct Respond<R> {
 
 template <>
 struct Respond<Slice> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kOctets});
   static Body body(Exchange& exchange, Slice&& slice) {
     web::set_content_type(exchange, web::kOctets);
     return std::move(slice);
@@ -151,6 +174,7 @@ struct Respond<Slice> {
 };
 template <>
 struct Respond<Body> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kOctets});
   static Body body(Exchange& exchange, Body&& body) {
     web::set_content_type(exchange, web::kOctets);
     return std::move(body);
@@ -159,6 +183,7 @@ struct Respond<Body> {
 template <class S, class D>
   requires std::is_base_of_v<Source, S>
 struct Respond<std::unique_ptr<S, D>> {
+  static constexpr auto replies = web::replies({.status = 200, .media = web::kOctets});
   static Body body(Exchange& exchange, std::unique_ptr<S, D>&& source) {
     return web::source_body(exchange, SourcePtr(source.release()));
   }
@@ -179,6 +204,7 @@ struct Respond<Reply> {
 template <class R>
   requires Replyable<R>
 struct Respond<std::optional<R>> {
+  static constexpr auto replies = web::joined(web::replies_of<R>(), web::replies({.status = 404, .is_problem = true}));
   static void send(Exchange& exchange, std::optional<R>&& value) {
     if (value) {
       web::respond(exchange, std::move(*value));
@@ -191,6 +217,14 @@ struct Respond<std::optional<R>> {
 template <class R, class E>
   requires(std::is_void_v<R> || Replyable<R>) && (std::is_same_v<E, Error> || Replyable<E>)
 struct Respond<std::expected<R, E>> {
+  static consteval auto errors() {
+    if constexpr (std::is_same_v<E, Error>) {
+      return web::replies({.is_problem = true});
+    } else {
+      return web::replies_of<E>();
+    }
+  }
+  static constexpr auto replies = web::joined(web::replies_of<R>(), errors());
   static void send(Exchange& exchange, std::expected<R, E>&& result) {
     if (result) {
       if constexpr (std::is_void_v<R>) {
@@ -208,6 +242,7 @@ struct Respond<std::expected<R, E>> {
 template <class R>
   requires requires(Exchange& exchange, R value) { Respond<R>::body(exchange, std::move(value)); }
 struct Respond<Answer<R>> {
+  static constexpr auto replies = web::with_status(web::replies_of<R>(), 0, false);
   static void send(Exchange& exchange, Answer<R>&& answer) {
     Reply head(answer.status);
     for (const auto& line : answer.fields) head.field(line.name, line.value);

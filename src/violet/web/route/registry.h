@@ -4,6 +4,7 @@
 
 #include "violet/web/endpoint.h"
 #include "violet/web/middleware.h"
+#include "violet/web/route/listing.h"
 #include "violet/web/route/table.h"
 #include "violet/web/router.h"
 
@@ -24,6 +25,7 @@ struct Scope {
   std::string prefix;  // with those of the outer ones
   Where where;
   std::vector<std::unique_ptr<Middleware>> middleware;
+  RouteDocs docs;  // of all its routes
 };
 
 // The flattened middleware of a scope.
@@ -76,6 +78,8 @@ class Registry {
              const Where& where);
   Providers& providers() noexcept { return providers_; }
 
+  [[nodiscard]] std::vector<RouteInfo> list() const;
+
   // Replaces what was built before; what is wrong goes to `errors`.
   const Dispatch* build(std::vector<std::string>& errors);
 
@@ -101,6 +105,8 @@ class Registry {
   };
   Surroundings build_scope(Scope& scope, std::vector<std::string>& errors);
   void build_entry(Entry& entry, const Surroundings& scope, std::vector<std::string>& errors);
+  static void add_scope_to(const Scope& scope, RouteInfo& info);
+  static RouteInfo describe(const Entry& entry);
 
   Providers providers_;  // outlives everything that refers to it
   Providers kept_;       // of handlers that were bound
