@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace violet::json {
 namespace {
@@ -54,6 +55,17 @@ TEST(JsonReader, TakesWhiteSpaceAndAnyOrder) {
   const auto point = read<Point>(" \t\r\n{ \"y\" : 2 ,\n \"x\":1 } \n");
   ASSERT_TRUE(point) << point.error().to_string();
   EXPECT_EQ(*point, (Point{1, 2}));
+}
+
+// A string that grows gets more room than it asked for, and no more text.
+TEST(JsonReader, ReadsTextsOfEveryLength) {
+  for (std::size_t size = 0; size <= 100; ++size) {
+    const std::string text(size, 'x');
+    const std::string json = "[\"" + text + "\",\"next\"]";
+    const auto back = read<std::vector<std::string>>(json);
+    ASSERT_TRUE(back) << back.error().to_string();
+    EXPECT_EQ(back->front(), text);
+  }
 }
 
 TEST(JsonReader, UnescapesTexts) {

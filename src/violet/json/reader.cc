@@ -68,10 +68,10 @@ namespace detail {
     return nullptr;
   if (!token.has_escapes && type.rule_count == 0) [[likely]] {
     if (type.kind == Kind::String) {
-      // What short texts need, without a call.
-      static_cast<std::string*>(out)->resize_and_overwrite(token.raw.size(), [&](char* to, std::size_t size) {
-        std::memcpy(to, token.raw.data(), size);
-        return size;
+      // What short texts need, without a call. The size that libstdc++ 12 passes may be the new capacity instead.
+      static_cast<std::string*>(out)->resize_and_overwrite(token.raw.size(), [&](char* to, std::size_t) {
+        std::memcpy(to, token.raw.data(), token.raw.size());
+        return token.raw.size();
       });
       return at;
     }
