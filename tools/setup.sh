@@ -12,6 +12,8 @@ build_packages="
   libgtest-dev libbenchmark-dev node-llhttp libnghttp2-dev nghttp2-client nghttp2-server python3-h2
   python3-websockets curl openssl brotli zstd
   valgrind strace"
+# Node from elsewhere brings its own npm, which Debian's package does not get along with.
+command -v npm >/dev/null || build_packages="$build_packages nodejs npm"
 bench_packages="wrk linux-perf"
 peers_packages="nginx-light h2o haproxy caddy python3-matplotlib"
 

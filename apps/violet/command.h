@@ -20,6 +20,8 @@ struct Command {
 int wrong(std::string_view what, std::string_view argument);
 
 int print_limits(Arguments arguments);
+int print_openapi(Arguments arguments);
+int print_routes(Arguments arguments);
 int run_load(Arguments arguments);
 int serve(Arguments arguments);
 

@@ -21,6 +21,8 @@ int print_help(Arguments arguments);
 constexpr Command kCommands[] = {
     {"serve", "[flags] [DIR]", "the files of a folder over HTTP; serve --help shows its flags", serve},
     {"load", "[options] URL", "asks a server as much as it can, and says how that went; load --help", run_load},
+    {"openapi", "[flags] PROGRAM", "the OpenAPI document of a program; openapi --help", print_openapi},
+    {"routes", "[flags] PROGRAM", "the routes of a program, as a table or as JSON; routes --help", print_routes},
     {"--version", "", "the version of violet and of libuv", print_version},
     {"--print-limits", "[--markdown]", "every limit: default, unit, answer, what it stops", print_limits},
     {"--help", "", "this text", print_help},

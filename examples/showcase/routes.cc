@@ -6,6 +6,7 @@
 #include "report.h"
 #include <violet/violet.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -142,6 +143,32 @@ struct Guest {
 };
 // [end]
 
+// [docs]
+struct Booking {
+  static constexpr std::string_view about = "A table for tea";
+  text<1, 40> name;
+  email mail;
+  range<int, 1, 8> guests = {2};
+  std::vector<std::string> wishes;
+  static constexpr Note describe[] = {
+      {.member = "wishes",
+       .optional = true,
+       .about = "One each",
+       .example = R"(["by the window"])"}};
+};
+struct Booked {
+  std::int64_t number;
+  std::string greeting;
+};
+
+Created<Booked> book(Json<Booking> in) {
+  static std::atomic<std::int64_t> last = 0;
+  const std::int64_t number = ++last;
+  return {"/bookings/" + std::to_string(number),
+          {number, "See you, " + *in->name}};
+}
+// [end]
+
 // [middleware]
 struct SafeFields {
   void on_reply(Exchange&, http::Head& head, Body&) const {
@@ -205,6 +232,13 @@ void add_features(App& app) {
                   return Guest{app, presence, *room};
                 },
                 {.message_bytes_max = 2000});
+  // [end]
+
+  // [docs]
+  app.post("/bookings", book)
+      .summary("Book a table")
+      .describe("What does not fit is a 422 that names **all** of it.");
+  app.docs("/docs", {.title = "violet showcase"});
   // [end]
 
   // [errors]
@@ -302,6 +336,8 @@ std::span<const Shown> shown() noexcept {
        "a file, from memory while it is the disk's"},
       {"GET", "/chat/lobby",
        "a chat with rooms, for WebSockets: plain GET is a 426"},
+      {"GET", "/docs", "all of this as OpenAPI, to be tried out"},
+      {"GET", "/docs/openapi.json", "the document itself"},
       {"GET", "/crash", "a handler that throws: 500 with an id"},
       {"GET", "/nothing", "no such route: 404"},
       {"DELETE", "/hello", "no such method: 405 with Allow"},

@@ -324,6 +324,32 @@ TEST(OpenApi, KnowsEveryReplyType) {
       operation(document, "/events", "get").at("responses").at("200").at("content").contains("text/event-stream"));
 }
 
+struct Plain {
+  std::string name;
+};
+struct WithFile {
+  std::string name;
+  UploadedFile picture;
+};
+
+TEST(OpenApi, SaysHowFormsMayBeSent) {
+  App app;
+  app.post("/plain", [](Form<Plain>) {});
+  app.post("/files", [](Form<WithFile>) {});
+  const Dom document = document_of(app);
+  const auto medias = [&](const char* path) {
+    std::vector<std::string> all;
+    for (const auto& [media, _] : operation(document, path, "post").at("requestBody").at("content").items()) {
+      all.push_back(media);
+    }
+    return all;
+  };
+  EXPECT_EQ(medias("/plain"), (Statuses{"application/x-www-form-urlencoded", "multipart/form-data"}));
+  EXPECT_EQ(medias("/files"), (Statuses{"multipart/form-data"}));
+  EXPECT_EQ(property(schema(document, "WithFile"), "picture"), Dom({{"type", "string"}, {"format", "binary"}}));
+  EXPECT_EQ(statuses(operation(document, "/files", "post")), (Statuses{"204", "400", "413", "415", "422", "default"}));
+}
+
 TEST(OpenApi, TakesWhatRoutesAndGroupsSayOfThemselves) {
   App app;
   app.docs("/docs", {.schemes = {{.name = "session", .kind = DocsOptions::Scheme::Kind::Cookie, .field = "sid"}}});

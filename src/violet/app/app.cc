@@ -7,8 +7,10 @@
 #include "violet/tls/certificate/development.h"
 #include "violet/web/route/listing.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <optional>
 
@@ -206,9 +208,28 @@ int App::State::serve() {
   return status;
 }
 
+// Says what `violet routes` and `violet openapi` want to know. False when something is wrong; the errors say what.
+bool App::State::tell(const Tell& wanted) {
+  errors = freeze();
+  if (!errors.empty()) return false;
+  const std::vector<web::RouteInfo> routes = router.routes();
+  std::string text;
+  if (wanted.what == Tell::What::Routes) {
+    text = routes_json(routes, limits);
+  } else {
+    text = docs != nullptr ? docs->document() : openapi::write_document(routes, {}, errors);
+  }
+  if (errors.empty() && !wanted.write(text)) {
+    errors.push_back("cannot write " + wanted.file + ": " + std::strerror(errno));
+  }
+  return errors.empty();
+}
+
 int App::run() {
+  const std::optional<Tell> wanted = Tell::wanted();
+  if (wanted && state_->tell(*wanted)) return 0;
   std::vector<State::Plan> plans;
-  if (state_->plan(plans) && state_->count_processes()) {
+  if (!wanted && state_->plan(plans) && state_->count_processes()) {
     if (state_->processes.count > 0) return state_->supervise(plans, [this] { state_.reset(); });
     if (state_->open(plans)) return state_->serve();
   }
@@ -217,6 +238,10 @@ int App::run() {
 }
 
 bool App::start() {
+  if (const auto wanted = Tell::wanted()) {
+    if (state_->tell(*wanted)) state_->errors.emplace_back("nothing is served: VIOLET_TELL asks for something else");
+    return false;
+  }
   std::vector<State::Plan> plans;
   if (!state_->plan(plans)) return false;
   if (state_->processes.count > 0) {

@@ -3,6 +3,7 @@
 // App::State: what an App holds, away from its header.
 
 #include "violet/app/app.h"
+#include "violet/app/tell.h"
 #include "violet/features/openapi/docs.h"
 #include "violet/server/server.h"
 
@@ -29,6 +30,7 @@ struct App::State {
 
   // What is wrong with the routes; afterwards the router may serve.
   std::vector<std::string> freeze();
+  bool tell(const Tell& wanted);
   // The three steps of a start: what can be wrong without a socket, then the sockets, then serving. False with errors.
   bool plan(std::vector<Plan>& plans);
   bool open(std::vector<Plan>& plans);

@@ -49,6 +49,7 @@ struct Extract<Form<T>> : Extractor {
   static constexpr web::Input input{.kind = web::Input::Kind::Body,
                                     .is_checked = true,
                                     .media = "application/x-www-form-urlencoded",
+                                    .other_media = "multipart/form-data",
                                     .type = &data::kType<T>};
   static constexpr bool wants_body = true;
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) {

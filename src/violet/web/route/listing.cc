@@ -10,10 +10,17 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// A lambda's or a function's type is no name to anybody.
+// Without namespaces. A lambda's or a function's type is no name to anybody.
 std::string_view name_of(const Middleware& middleware) noexcept {
-  const bool is_name = middleware.name.find_first_of("(*") == std::string_view::npos;
-  return is_name ? middleware.name : std::string_view{};
+  std::string_view name = middleware.name;
+  for (const std::string_view unnamed : {"(anonymous namespace)::", "{anonymous}::", "<unnamed>::"}) {
+    if (const std::size_t at = name.rfind(unnamed); at != std::string_view::npos)
+      name.remove_prefix(at + unnamed.size());
+  }
+  const std::size_t mark = name.find_first_of("(*<");
+  if (mark == 0 || (mark != std::string_view::npos && name[mark] != '<')) return {};
+  const std::size_t colon = name.substr(0, mark).rfind(':');
+  return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
 }  // namespace

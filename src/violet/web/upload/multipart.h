@@ -87,6 +87,7 @@ class Multipart {
 
 template <>
 struct Extract<Multipart> : Extractor {
+  static constexpr web::Input input{.kind = web::Input::Kind::Body, .media = "multipart/form-data"};
   static constexpr bool takes_body = true;
   static constexpr bool needs_task = true;
   static Multipart from(Fetch& fetch) { return Multipart(fetch); }

@@ -97,7 +97,9 @@ export class Call {
 
   bodyFor(media, schema) {
     const { schemas } = this.context;
-    const members = schema && schemas.merged(schema);
+    const isParts = media === "multipart/form-data";
+    const anyFile = { properties: { file: { type: "string", format: "binary" } } };
+    const members = schema ? schemas.merged(schema) : isParts ? anyFile : null;
     if (/^(multipart\/form-data|application\/x-www-form-urlencoded)$/.test(media) && members?.properties) {
       return this.formBody(media, members);
     }
@@ -114,9 +116,10 @@ export class Call {
   formBody(media, members) {
     const controls = Object.entries(members.properties).map(([name, schema]) => {
       const id = newId("form");
-      const isFile = ["binary"].includes(this.context.schemas.merged(schema).format);
-      if (isFile) {
-        const file = h("input", { type: "file", id });
+      const plain = this.context.schemas.merged(schema);
+      const isMany = plain.type === "array";
+      if ((isMany ? this.context.schemas.merged(plain.items) : plain).format === "binary") {
+        const file = h("input", { type: "file", id, multiple: isMany });
         return { name, id, element: file, read: () => [...file.files] };
       }
       const isRequired = members.required?.includes(name);

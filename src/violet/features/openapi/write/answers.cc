@@ -19,6 +19,10 @@ bool takes_exchange(const web::Shape& shape) {
                      [](const Input& input) { return input.kind == Input::Kind::Exchange; });
 }
 
+bool has_parts(const Input& input) noexcept {
+  return input.media == "multipart/form-data" || input.other_media == "multipart/form-data";
+}
+
 std::string key_of(int status) { return status == ReplyShape::kSomeRedirect ? "3XX" : std::to_string(status); }
 
 std::string_view reason_of(int status) {
@@ -80,10 +84,10 @@ void Answers::add_input(const Input& input) {
   switch (input.kind) {
     case Input::Kind::Body:
       add_problem(413);
-      if (!input.is_checked) return;
-      add_problem(415);
-      add_problem(422);
-      if (input.media == "application/json") add_problem(400);
+      // A pair that is badly encoded is a 422 among the others.
+      if (input.media == "application/json" || has_parts(input)) add_problem(400);
+      if (input.is_checked || has_parts(input)) add_problem(415);
+      if (input.is_checked) add_problem(422);
       return;
     case Input::Kind::Security: return add_problem(401);
     case Input::Kind::Events: answers_[200].contents.push_back({"text/event-stream", nullptr}); return;

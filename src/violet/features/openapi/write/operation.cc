@@ -26,6 +26,18 @@ bool has_to_come_in_query(const data::ObjectType& object, std::size_t at) {
   return (object.required() >> at & 1) != 0 && (!may_be_empty || type.rule_count > 0);
 }
 
+bool is_file(const data::Type& type) {
+  if (type.kind == data::Kind::Optional) return is_file(*type.optional->inner);
+  if (type.kind == data::Kind::List) return is_file(*type.list->element);
+  return type.kind == data::Kind::Text && type.text->format == "binary";
+}
+// Only a form of several parts has files in it.
+bool has_files(const data::Type& form) {
+  const data::ObjectType& object = *form.object;
+  return std::any_of(object.members, object.members + object.count,
+                     [](const data::Member& member) { return is_file(*member.type); });
+}
+
 bool is_socket(const web::RouteInfo& route) {
   return route.shape != nullptr && !route.shape->inputs.empty() &&
          route.shape->inputs.front().kind == Input::Kind::Socket;
@@ -179,7 +191,7 @@ void Operation::write_body(JsonText& out, Schemas& schemas) const {
     if (input.is_checked) out.key("required").boolean(true);
     out.key("content").open('{');
     for (const std::string_view media : {input.media, input.other_media}) {
-      if (media.empty()) continue;
+      if (media.empty() || (media == "application/x-www-form-urlencoded" && has_files(*input.type))) continue;
       out.key(media).open('{');
       if (input.type != nullptr) schemas.write(out.key("schema"), *input.type);
       out.close('}');
