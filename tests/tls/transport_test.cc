@@ -322,6 +322,39 @@ TEST(TlsTransport, RefusesRecordsThatWereTouched) {
   EXPECT_EQ(wire.server.transport->write(nullptr, 0), -EPROTO);
 }
 
+void ask_for_new_keys(TlsEnd& end) {
+  ASSERT_EQ(SSL_key_update(end.transport->ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+  ASSERT_EQ(SSL_do_handshake(end.transport->ssl()), 1);
+  end.send("x");
+}
+
+TEST(TlsTransport, ChangesKeysNowAndThenButNotWithoutEnd) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  SSL_set_info_callback(wire.client.transport->ssl(), nullptr);  // this end has no measure
+  for (int i = 0; i < 10; ++i) {
+    ask_for_new_keys(wire.client);
+    wire.run();
+    wire.server.send("y");
+    wire.run();
+  }
+  EXPECT_EQ(wire.server.received, std::string(10, 'x'));
+  EXPECT_EQ(wire.client.received, std::string(10, 'y'));
+  // A peer that reads nothing: what answers it is bounded.
+  const std::size_t before = wire.server.below->written().size();
+  wire.server.below->set_room(0);
+  for (int i = 0; i < 200; ++i) {
+    ask_for_new_keys(wire.client);
+    wire.server.below->feed(wire.client.below->take());
+    wire.settle();
+  }
+  EXPECT_EQ(wire.server.end, -EPROTO);
+  EXPECT_LE(wire.server.received.size(), 60u);
+  wire.server.below->set_room(1 << 20);
+  wire.settle();
+  EXPECT_LE(wire.server.below->written().size() - before, 4096u);
+}
+
 TEST(TlsTransport, TellsThatTheWireBroke) {
   TlsWire wire(usual_settings());
   ASSERT_TRUE(wire.shake());

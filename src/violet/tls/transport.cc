@@ -19,6 +19,10 @@ namespace {
 constexpr std::size_t kFirstRecordBytes = 4 * 1024;
 constexpr std::uint32_t kBurstBytes = 16 * 1024;
 constexpr std::uint64_t kPauseMs = 1000;
+// Messages of TLS itself behind the handshake: key updates, session tickets, alerts. So many at once, and one more each
+// second: deriving keys costs us far more than asking for it costs a peer (RFC 8446 §4.6.3).
+constexpr std::uint64_t kUpkeepMax = 32;
+constexpr std::uint64_t kUpkeepMs = 1000;
 
 }  // namespace
 
@@ -46,6 +50,12 @@ struct RecordBio {
       case BIO_CTRL_EOF: return of(bio).below_error_ == 0 && !of(bio).is_blocked_ ? 1 : 0;
       default: return 0;
     }
+  }
+
+  // Each step of OpenSSL's state machine, and alerts. A message behind the handshake begins in the state "ok".
+  static void on_step(const SSL* ssl, int where, int) noexcept {
+    const bool is_message = (where & SSL_CB_LOOP) != 0 && SSL_get_state(ssl) == TLS_ST_OK;
+    if (is_message || (where & SSL_CB_ALERT) != 0) of(SSL_get_rbio(ssl)).count_upkeep();
   }
 
   static BIO_METHOD* make_method() noexcept {
@@ -182,6 +192,7 @@ Transport* Transport::open(Shared& shared, Ref<ServerContext> context, ssl_st* s
     return nullptr;
   }
   SSL_set_bio(ssl, bio, bio);
+  SSL_set_info_callback(ssl, &RecordBio::on_step);
   below.set_owner(*transport);
   return transport;
 }
@@ -362,7 +373,16 @@ bool Transport::peer_certificate(PeerCertificate& certificate) const {
 
 // --- reading
 
+void Transport::count_upkeep() noexcept {
+  if (!is_open_) return;
+  const std::uint64_t now = shared_.loop.now_ms();
+  upkeep_due_ms_ = std::max(upkeep_due_ms_, now) + kUpkeepMs;
+  if (upkeep_due_ms_ > now + kUpkeepMax * kUpkeepMs) below_error_ = EPROTO;
+}
+
 ssize_t Transport::read_below(char* to, std::size_t size) noexcept {
+  if (below_error_ != 0) [[unlikely]]
+    return -below_error_;
   // A short read was all there is; another one would be a system call for nothing.
   const ssize_t n = is_drained_ ? -EAGAIN : below_.read(to, size);
   is_blocked_ = n == -EAGAIN;

@@ -132,6 +132,7 @@ class Transport final : public net::Transport, private net::Transport::Owner {
 
   // --- records on their way below
   [[nodiscard]] bool has_pending() const noexcept { return pending_begin_ < pending_end_; }
+  void count_upkeep() noexcept;
   ssize_t read_below(char* to, std::size_t size) noexcept;
   void take_records(const char* data, std::size_t size) noexcept;
   void send_gathered(const char* more, std::size_t more_bytes) noexcept;
@@ -150,10 +151,11 @@ class Transport final : public net::Transport, private net::Transport::Owner {
   Ref<HeapBuffer> pending_;  // sealed, and not taken below yet
   std::uint32_t pending_begin_ = 0;
   std::uint32_t pending_end_ = 0;
-  std::uint32_t owed_ = 0;          // bytes of plaintext in pending_ that write() has not said it took
-  std::uint32_t burst_bytes_ = 0;   // sent without a pause
-  std::uint64_t last_sent_ms_ = 0;  // the pause begins here
-  std::int32_t below_error_ = 0;    // errno of the transport below
+  std::uint32_t owed_ = 0;           // bytes of plaintext in pending_ that write() has not said it took
+  std::uint32_t burst_bytes_ = 0;    // sent without a pause
+  std::uint64_t last_sent_ms_ = 0;   // the pause begins here
+  std::uint64_t upkeep_due_ms_ = 0;  // when the peer's upkeep so far is paid for
+  std::int32_t below_error_ = 0;     // errno of the transport below
   Error error_;
   std::int32_t end_ = kOpen;  // what read() answers for ever: 0 or a negated errno
   std::uint16_t depth_ = 0;   // events that are being handled
