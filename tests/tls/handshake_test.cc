@@ -1,6 +1,7 @@
 // What a handshake agrees on, and what it refuses: the cases of TLS as a protocol, over memory.
 
 #include "tests/support/tls_wire.h"
+#include "violet/base/ascii.h"
 #include "violet/tls/error.h"
 
 #include <gtest/gtest.h>
@@ -319,6 +320,30 @@ TEST(TlsTickets, BringClientsBack) {
     ASSERT_TRUE(wire.shake());
     EXPECT_TRUE(wire.server.transport->is_resumed()) << version;
     EXPECT_EQ(wire.server.transport->protocol(), "http/1.1");
+    SSL_SESSION_free(session);
+  }
+}
+
+TEST(TlsTickets, AreOfOneNameAlone) {
+  TlsWireSettings settings = usual_settings();
+  const Pem pem = usual_authority().issue({.common_name = "a.example", .names = "DNS:a.example,DNS:b.example"});
+  settings.server.certificates = {{pem.certificate, pem.key, ""}};
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    TlsWire wire(settings);
+    SSL_set_max_proto_version(wire.client.transport->ssl(), version);
+    ASSERT_TRUE(wire.shake());
+    SSL_SESSION* const session = session_after(wire);
+    for (const char* const host : {"b.example", "A.example"}) {
+      wire.connect();
+      SSL_set_max_proto_version(wire.client.transport->ssl(), version);
+      SSL_set_tlsext_host_name(wire.client.transport->ssl(), host);
+      SSL_set_session(wire.client.transport->ssl(), session);
+      ASSERT_TRUE(wire.shake());
+      EXPECT_EQ(wire.server.transport->is_resumed(), host[0] == 'A') << host << ' ' << version;
+      EXPECT_TRUE(ascii::equal_folded(wire.server.transport->server_name(), host)) << host << ' ' << version;
+      wire.client.close();
+      wire.run();
+    }
     SSL_SESSION_free(session);
   }
 }

@@ -1,5 +1,7 @@
 #include "violet/tls/server_context.h"
 
+#include "violet/base/ascii.h"
+
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/params.h>
@@ -65,6 +67,29 @@ struct ServerCallbacks {
     if (!index) return SSL_TLSEXT_ERR_NOACK;
     if (*index > 0) SSL_set_SSL_CTX(ssl, context.groups_[*index]->context.get());
     return SSL_TLSEXT_ERR_OK;
+  }
+
+  // A session of one name is none of another (RFC 6066 §3). OpenSSL has not read the extensions yet.
+  static SSL_TICKET_RETURN on_session(SSL* ssl, SSL_SESSION* session, const unsigned char*, std::size_t,
+                                      SSL_TICKET_STATUS status, void*) noexcept {
+    if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) return SSL_TICKET_RETURN_IGNORE_RENEW;
+    const std::string_view asked = name_of_hello(ssl);
+    const std::string_view known = of(ssl).names_.find(asked) ? asked : std::string_view();
+    const char* const before = SSL_SESSION_get0_hostname(session);
+    if (!ascii::equal_folded(known, before != nullptr ? before : "")) return SSL_TICKET_RETURN_IGNORE_RENEW;
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+  }
+
+  // The first name of the list, which is the only one (RFC 6066 §3); "" for none.
+  static std::string_view name_of_hello(SSL* ssl) noexcept {
+    constexpr std::size_t kHead = 5;  // bytes of the list, kind, bytes of the name
+    const unsigned char* data = nullptr;
+    std::size_t size = 0;
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &data, &size) != 1 || size < kHead || data[2] != 0)
+      return {};
+    const std::size_t length = static_cast<std::size_t>(data[3]) << 8 | data[4];
+    return length <= size - kHead ? std::string_view(reinterpret_cast<const char*>(data) + kHead, length)
+                                  : std::string_view();
   }
 
   // Ours is the order; a client that offers nothing of it is refused (RFC 7301 §3.2). OpenSSL has checked the list.
@@ -183,6 +208,7 @@ Loaded<void> ServerContext::configure(Group& group, const std::string& client_ca
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_timeout(context, 2 * TicketKeys::kRotateSeconds);
   SSL_CTX_set_tlsext_ticket_key_evp_cb(context, &ServerCallbacks::on_ticket);
+  SSL_CTX_set_session_ticket_cb(context, nullptr, &ServerCallbacks::on_session, nullptr);
   SSL_CTX_set_client_hello_cb(context, &ServerCallbacks::on_client_hello, nullptr);
   SSL_CTX_set_tlsext_servername_callback(context, &ServerCallbacks::on_server_name);
   SSL_CTX_set_tlsext_status_cb(context, &ServerCallbacks::on_status);
