@@ -116,11 +116,12 @@ TEST(H2Flood, ControlFrames) {
 }
 
 TEST(H2Flood, EmptyData) {
-  H2Wire wire;
-  wire.service.handler = Echo::serve;
-  wire.send(post(1));
-  EXPECT_EQ(flood(wire, 20'000, [](std::uint32_t i) { return i % 2 == 0 ? data(1, "") : padded_data(1, "", 0); }),
-            Code::EnhanceYourCalm);
+  for (const std::string& nothing : {data(1, ""), padded_data(1, "", 0), padded_data(1, "", 255)}) {
+    H2Wire wire;
+    wire.service.handler = Echo::serve;
+    wire.send(post(1));
+    EXPECT_EQ(flood(wire, 20'000, [&](std::uint32_t) { return nothing; }), Code::EnhanceYourCalm);
+  }
 }
 
 TEST(H2Flood, EndlessContinuation) {
@@ -227,7 +228,27 @@ TEST(H2Guard, ClosedStreamsAreRememberedForAWhile) {
   closed.advance(70);
   EXPECT_EQ(closed.past(0), Past::Ended);
   EXPECT_EQ(closed.past(63), Past::NeverUsed);
-  EXPECT_EQ(closed.past(64), Past::Forgotten);
+  EXPECT_EQ(closed.past(64), Past::Forgotten) << "one of those was reset by us";
+}
+
+TEST(H2Guard, AStreamFromLongAgoIsForgottenOnlyWhenItMayBeOneThatWeEnded) {
+  using Past = h2::ClosedStreams::Past;
+  h2::ClosedStreams all;
+  for (int i = 0; i < 70; ++i) all.advance(1);
+  EXPECT_EQ(all.past(69), Past::Ended);
+  h2::ClosedStreams one_late;
+  for (int i = 0; i < 3; ++i) one_late.advance(2);
+  for (int i = 0; i < 70; ++i) one_late.advance(1);
+  EXPECT_EQ(one_late.past(71), Past::NeverUsed);
+  for (const std::uint32_t step : {64u, 65u, 100u}) {
+    h2::ClosedStreams leap;
+    leap.advance(step);
+    EXPECT_EQ(leap.past(step - 1), Past::NeverUsed) << step;
+  }
+  h2::ClosedStreams late;
+  for (int i = 0; i < 70; ++i) late.advance(1);
+  late.note_reset(65);
+  EXPECT_EQ(late.past(65), Past::Forgotten);
 }
 
 }  // namespace

@@ -159,6 +159,24 @@ TEST(H2Flow, IncrementalOnesTakeTurns) {
   EXPECT_EQ(order, (std::vector<std::uint32_t>{1, 3, 1, 3, 1, 3}));
 }
 
+TEST(H2Flow, APriorityMayComeBeforeItsStream) {
+  const auto update = [](std::uint32_t stream, std::string_view priority) {
+    char id[4];
+    h2::put_u32(id, stream);
+    return frame(FrameType::PriorityUpdate, 0, 0, std::string(id, 4) + std::string(priority));
+  };
+  H2Wire wire({}, settings({{Setting::InitialWindowSize, 1'000'000}}) + settings_ack() + window_update(0, 1'000'000));
+  wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::of(pattern(15'000))); };
+  // The latest counts, and more than the field; 3 is passed by.
+  wire.send(update(3, "u=0") + update(5, "u=7") + update(9, "u=6") + update(9, "u=0"));
+  wire.send(get(5, "/", {{"priority", "u=1"}}) + get(7) + get(9));
+  std::vector<std::uint32_t> order;
+  for (const Frame& one : wire.read().frames()) {
+    if (one.type == FrameType::Data && (order.empty() || order.back() != one.stream)) order.push_back(one.stream);
+  }
+  EXPECT_EQ(order, (std::vector<std::uint32_t>{9, 7, 5}));
+}
+
 TEST(H2Flow, APriorityUpdateChangesTheOrder) {
   H2Wire wire;
   wire.service.handler = [&](Exchange& exchange) { wire.service.hold(exchange); };

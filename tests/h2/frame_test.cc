@@ -100,6 +100,10 @@ TEST(H2Frame, NothingFollowsTheEndOfAStream) {
   // Closed altogether.
   expect_connection_error(get(1) + data(1, "x"), Code::StreamClosed);
   expect_connection_error(get(1) + get(1), Code::StreamClosed);
+  expect_connection_error(get(201) + get(3), Code::ProtocolError);
+  std::string seventy;
+  for (std::uint32_t id = 1; id < 140; id += 2) seventy += get(id);
+  expect_connection_error(seventy + get(1), Code::StreamClosed);
 }
 
 TEST(H2Frame, FramesOnTheirWayToAStreamThatWeResetAreNoFault) {
@@ -158,6 +162,7 @@ TEST(H2Frame, SettingsHaveBounds) {
   expect_connection_error(with(Setting::MaxFrameSize, 16'777'216), Code::ProtocolError);
   expect_connection_error(with(Setting::InitialWindowSize, 0x8000'0000u), Code::FlowControlError);
   expect_connection_error(with(Setting::EnableConnectProtocol, 2), Code::ProtocolError);
+  expect_connection_error(with(Setting::NoRfc7540Priorities, 2), Code::ProtocolError);
   expect_connection_error(frame(FrameType::Settings, 0, 0, "12345"), Code::FrameSizeError);
   expect_answer(with(Setting::MaxFrameSize, 16'777'215) + with(Setting{0xabc}, 7) + get(1), 1, 200);
 }

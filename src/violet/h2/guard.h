@@ -66,27 +66,41 @@ class Patience {
 };
 
 // ClosedStreams: what is still known of a peer's streams that are over: which of the last 64 numbers were used at all,
-// and which of them we ended, so that frames which were on their way meanwhile are no fault (RFC 9113 §5.1).
+// and which of them we ended, so that frames which were on their way meanwhile are no fault (RFC 9113 §5.1). Of those
+// before, whether any was passed by and whether we ended any.
 class ClosedStreams {
  public:
-  // `distance`: by how many streams a number is behind the newest one.
+  // `distance`: by how many streams a number is behind the newest one; not 0 here.
   void advance(std::uint32_t distance) noexcept {
-    used_ = distance < 64 ? used_ << distance | 1 : 1;
-    reset_ = distance < 64 ? reset_ << distance : 0;
+    const bool keeps_some = distance < 64;
+    const std::uint64_t lost = keeps_some ? ~std::uint64_t{0} << (64 - distance) : ~std::uint64_t{0};
+    has_lost_reset_ = has_lost_reset_ || (reset_ & lost) != 0;
+    has_lost_gap_ = has_lost_gap_ || (~used_ & lost) != 0 || distance > 64;
+    used_ = keeps_some ? used_ << distance | 1 : 1;
+    reset_ = keeps_some ? reset_ << distance : 0;
   }
   void note_reset(std::uint32_t distance) noexcept {
-    if (distance < 64) reset_ |= std::uint64_t{1} << distance;
+    if (distance < 64) {
+      reset_ |= std::uint64_t{1} << distance;
+    } else {
+      has_lost_reset_ = true;
+    }
   }
   enum class Past : std::uint8_t { NeverUsed, Ended, ResetByUs, Forgotten };
   [[nodiscard]] Past past(std::uint32_t distance) const noexcept {
-    if (distance >= 64) return Past::Forgotten;
+    if (distance >= 64) {
+      if (has_lost_reset_) return Past::Forgotten;
+      return has_lost_gap_ ? Past::NeverUsed : Past::Ended;
+    }
     if ((reset_ >> distance & 1) != 0) return Past::ResetByUs;
     return (used_ >> distance & 1) != 0 ? Past::Ended : Past::NeverUsed;
   }
 
  private:
-  std::uint64_t used_ = 0;
+  std::uint64_t used_ = ~std::uint64_t{0};  // before the first number there is none to pass by
   std::uint64_t reset_ = 0;
+  bool has_lost_reset_ = false;
+  bool has_lost_gap_ = false;
 };
 
 }  // namespace violet::h2

@@ -36,6 +36,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace violet::h2 {
 
@@ -135,6 +136,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void process_preface(Bytes& bytes);
   void process_frame_head(Bytes& bytes);
   void process_payload(Bytes& bytes);
+  bool charge_empty_data();
   void process_pad(Bytes& bytes);
   void process_data(Bytes& bytes);
   void process_skip(Bytes& bytes) noexcept;
@@ -150,6 +152,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void on_block(std::uint32_t id, bool ends_stream, bool depends_on_itself, std::string_view block);
   void on_priority(std::string_view payload);
   void on_priority_update(std::string_view payload);
+  void keep_priority(std::uint32_t id, Priority priority);
   void on_reset(std::string_view payload);
   void on_settings(std::string_view payload);
   bool apply_settings(std::string_view payload);
@@ -294,6 +297,11 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   hpack::Decoder decoder_;
   hpack::Encoder encoder_;
   ClosedStreams closed_;
+  struct EarlyPriority {
+    std::uint32_t id;
+    Priority priority;
+  };
+  std::vector<EarlyPriority> early_priorities_;  // of streams that are still to come
   StreamTable streams_;
   Scheduler scheduler_;
   List<Stream, Stream> over_;       // to be retired at the next safe moment

@@ -4,6 +4,7 @@
 #include "violet/h2/session.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace violet::h2 {
 namespace {
@@ -99,11 +100,19 @@ void Session::on_priority_update(std::string_view payload) {
   if (!charge_control()) return;
   uses_priorities_ = true;
   Stream* stream = streams_.find(id);
+  if (stream == nullptr && id > last_peer_id_) return keep_priority(id, parse_priority(payload.substr(4)));
   if (stream == nullptr || stream->is_doomed_) return;
   const bool is_ready = stream->is_scheduled_;
   if (is_ready) scheduler_.remove(*stream);
   stream->priority_ = parse_priority(payload.substr(4));
   if (is_ready) scheduler_.add(*stream);
+}
+
+// The latest one for a stream that is still to come (RFC 9218 §7.1), as far as such streams would be taken.
+void Session::keep_priority(std::uint32_t id, Priority priority) {
+  std::erase_if(early_priorities_,
+                [&](const EarlyPriority& kept) { return kept.id == id || kept.id <= last_peer_id_; });
+  if (early_priorities_.size() < limits().h2_streams_max) early_priorities_.push_back({id, priority});
 }
 
 // --- streams that end or never were
@@ -179,6 +188,7 @@ bool Session::apply_setting(Setting setting, std::uint32_t value) {
     case Setting::HeaderTableSize: encoder_.set_peer_table_bytes_max(value); return true;
     case Setting::EnablePush: return value <= (is_server() ? 1u : 0u);
     case Setting::MaxConcurrentStreams: peer_.streams_max = value; return true;
+    case Setting::NoRfc7540Priorities: return value <= 1;
     case Setting::MaxFrameSize: return value >= kFrameSizeLeast && value <= kFrameSizeMost;
     case Setting::EnableConnectProtocol:
       // Once given it cannot be taken back (RFC 8441 §3).

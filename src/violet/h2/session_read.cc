@@ -187,9 +187,7 @@ void Session::begin_data() {
   left_ = frame_.size;
   padding_left_ = 0;
   input_ = left_ > 0 ? Input::Skip : Input::Head;
-  // A frame that moves nothing costs us more than its sender (§10.5).
-  const bool is_empty = frame_.size == 0 || (frame_.has(flag::kPadded) && frame_.size == 1);
-  if (is_empty && !frame_.has(flag::kEndStream) && !charge_control()) return;
+  if (left_ == 0 && !charge_empty_data()) return;
   Stream* stream = streams_.find(frame_.stream);
   if (stream == nullptr) return on_late_frame(frame_.stream, true);
   if (stream->is_doomed_) return;
@@ -203,10 +201,14 @@ void Session::begin_data() {
   if (left_ == 0) end_data();
 }
 
+// A frame that moves nothing costs us more than its sender (§10.5).
+bool Session::charge_empty_data() { return frame_.has(flag::kEndStream) || charge_control(); }
+
 void Session::process_pad(Bytes& bytes) {
   padding_left_ = static_cast<unsigned char>(*bytes.begin++);
   if (padding_left_ >= left_) return fail(Code::ProtocolError);
   left_ -= 1 + padding_left_;
+  if (left_ == padding_left_ && !charge_empty_data()) return;
   input_ = Input::Data;
   if (receiving_ != nullptr) return_to_peer(*receiving_, 1 + padding_left_);
   if (left_ == 0) end_data();
