@@ -208,7 +208,7 @@ void Session::process_pad(Bytes& bytes) {
   padding_left_ = static_cast<unsigned char>(*bytes.begin++);
   if (padding_left_ >= left_) return fail(Code::ProtocolError);
   left_ -= 1 + padding_left_;
-  if (left_ == padding_left_ && !charge_empty_data()) return;
+  if (left_ == 0 && !charge_empty_data()) return;
   input_ = Input::Data;
   if (receiving_ != nullptr) return_to_peer(*receiving_, 1 + padding_left_);
   if (left_ == 0) end_data();
