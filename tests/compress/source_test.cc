@@ -4,11 +4,13 @@
 #include "tests/web/fake_wire.h"
 #include "violet/event/wait.h"
 #include "violet/features/compress/compress.h"
+#include "violet/features/compress/spares.h"
 #include "violet/web/output/file.h"
 #include "violet/web/output/generator.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -135,6 +137,104 @@ TEST(EncodedSource, LeavesTheTurnToTheWireWhenTheBodyInsideGivesNothing) {
   FakeCall call(server.site(), server.connection, {.fields = {{"Accept-Encoding", "gzip"}}});
   EXPECT_EQ(decode(Coding::Gzip, call.wait().body), sample(2000));
   EXPECT_GE(call.stream.pull_count, 4);
+}
+
+// What it was asked for, and how often.
+struct Asked {
+  int count = 0;
+  std::size_t least_bytes = ~std::size_t{0};
+};
+
+// A text that is read as it is asked for, as a file is.
+class Reader final : public Source {
+ public:
+  Reader(Asked& asked, std::string text) : asked_(asked), text_(std::move(text)) {}
+  Pull pull(Chain& out, std::size_t max) override {
+    ++asked_.count;
+    asked_.least_bytes = std::min(asked_.least_bytes, max);
+    out.append(Slice::of(text_.substr(at_, max)));
+    at_ += std::min(max, text_.size() - at_);
+    return at_ < text_.size() ? Pull::More : Pull::End;
+  }
+
+ private:
+  Asked& asked_;
+  std::string text_;
+  std::size_t at_ = 0;
+};
+
+TEST(EncodedSource, ReadsWholePiecesHoweverLittleRoomThereIs) {
+  const std::string text = sample(1'000'000);
+  constexpr void (*kRooms[])(web::FakeStream&) = {
+      [](web::FakeStream& stream) { stream.pull_max = 1; },
+      [](web::FakeStream& stream) { stream.pull_max = 16'384; },
+  };
+  for (const char* coding : {"gzip", "deflate", "br", "zstd"}) {
+    for (const auto room : kRooms) {
+      FakeServer server;
+      server.router.use(compress);
+      Asked asked;
+      server.router.get("/", [&] {
+        return Reply().content_type("text/plain").body(Body(SourcePtr(new Reader(asked, text)), text.size()));
+      });
+      const Loop::Scope scope(server.loop);
+      FakeCall call(server.site(), server.connection, {.fields = {{"Accept-Encoding", coding}}}, room);
+      EXPECT_EQ(decode(*http::find_coding(coding), call.wait().body), text) << coding;
+      EXPECT_GE(asked.least_bytes, 65'536u) << coding;
+      EXPECT_LE(asked.count, 17) << coding;
+    }
+  }
+}
+
+TEST(EncodedSource, GivesNoMoreThanThereIsRoomFor) {
+  FakeServer server;
+  server.router.use(compress);
+  server.router.get("/", [] { return sample(500'000); });
+  const Loop::Scope scope(server.loop);
+  FakeCall call(server.site(), server.connection, {.fields = {{"Accept-Encoding", "br"}}}, [](web::FakeStream& stream) {
+    stream.is_held = true;
+    stream.pull_max = 1;
+  });
+  std::size_t before = 0;
+  for (int i = 0; i < 300; ++i) {
+    server.loop.step(1);
+    call.stream.pull();
+    EXPECT_LE(call.stream.answer.body.size(), before + 1);
+    before = call.stream.answer.body.size();
+  }
+  EXPECT_GT(before, 100u);
+}
+
+// Its bytes vanish when they are encoded, so that the wire always has room for more.
+TEST(EncodedSource, ReadsNoMoreInOneCallThanMayBeEncodedOnTheLoop) {
+  FakeServer server;
+  server.router.use(compress({.loop_bytes_max = 10'000}));
+  std::size_t yielded_bytes = 0;
+  server.router.get("/", [&]() -> Generator<std::string> {
+    while (yielded_bytes < 1'000'000) {
+      yielded_bytes += 1000;
+      co_yield std::string(1000, 'a');
+    }
+  });
+  const Loop::Scope scope(server.loop);
+  FakeCall call(server.site(), server.connection, {.fields = {{"Accept-Encoding", "zstd"}}});
+  EXPECT_FALSE(call.is_done()) << "all in one turn";
+  EXPECT_LE(yielded_bytes, 200'000u);
+  EXPECT_EQ(decode(Coding::Zstd, call.wait().body), std::string(1'000'000, 'a'));
+}
+
+TEST(EncodedSource, TakesNoEncoderBeforeAnybodyAsks) {
+  FakeServer server;
+  server.router.use(compress);
+  server.router.get("/", [] { return sample(100'000); });
+  const Loop::Scope scope(server.loop);
+  const web::FakeRequest request{.fields = {{"Accept-Encoding", "br"}}};
+  FakeCall asleep(server.site(), server.connection, request,
+                  [](web::FakeStream& stream) { stream.keeps_answer = false; });
+  EXPECT_EQ(server.loop.local<Spares>().made_count(), 0u);
+  FakeCall awake(server.site(), server.connection, request);
+  EXPECT_EQ(server.loop.local<Spares>().made_count(), 1u);
+  EXPECT_EQ(decode(Coding::Brotli, awake.wait().body), sample(100'000));
 }
 
 TEST(EncodedSource, KeepsTrailers) {

@@ -9,13 +9,13 @@
 
 namespace violet::encoding {
 
-EncodeJob::EncodeJob(EncodedSource& source, Loop& loop, std::unique_ptr<Encoder> with, const Slice& piece, Flush flush)
+EncodeJob::EncodeJob(EncodedSource& source, Loop& loop, std::unique_ptr<Encoder> with, const Chain& piece, Flush flush)
     : encoder(std::move(with)), source_(&source), origin_(loop.ref()), size_(piece.size()), flush_(flush) {
-  if (piece.is_file()) {
-    descriptor_ = ::fcntl(piece.descriptor(), F_DUPFD_CLOEXEC, 0);
-    offset_ = piece.offset();
+  if (const Slice& front = *piece.begin(); front.is_file()) {
+    descriptor_ = ::fcntl(front.descriptor(), F_DUPFD_CLOEXEC, 0);
+    offset_ = front.offset();
   } else {
-    in_ = piece.text();
+    in_ = piece.to_string();
   }
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-// EncodeJob: one piece of a body on a worker thread. Owns all that it uses, because its source may end meanwhile, and
-// the loop as well.
+// EncodeJob: one piece of a body, bytes or one range of a file, on a worker thread. Owns all that it uses, because its
+// source may end meanwhile, and the loop as well.
 
 #include "violet/event/loop.h"
 #include "violet/event/offload.h"
 #include "violet/features/compress/codec/encoder.h"
-#include "violet/memory/slice.h"
+#include "violet/memory/chain.h"
 
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@ class EncodedSource;
 
 class EncodeJob final : public WorkerPool::Job {
  public:
-  EncodeJob(EncodedSource& source, Loop& loop, std::unique_ptr<Encoder> with, const Slice& piece, Flush flush);
+  EncodeJob(EncodedSource& source, Loop& loop, std::unique_ptr<Encoder> with, const Chain& piece, Flush flush);
   ~EncodeJob() override;
 
   void run() noexcept override;
