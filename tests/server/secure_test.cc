@@ -326,6 +326,31 @@ TEST(SecureServer, FollowsALinkThatIsSwapped) {
   EXPECT_TRUE(eventually([&] { return TlsClient(secure.endpoint).server() == "two"; }));
 }
 
+TEST(SecureServer, FollowsTheLinkOfAFolderAgainAndAgain) {
+  Folder folder;
+  for (const char* name : {"one", "two"}) {
+    std::filesystem::create_directories(folder.file(std::string(name) + "/keys"));
+    const Pem pem = pem_of(name);
+    folder.write(std::string(name) + "/keys/c.pem", pem.certificate);
+    folder.write(std::string(name) + "/keys/k.pem", pem.key);
+  }
+  // As releases are deployed: the paths lead through a link to the current one.
+  std::filesystem::create_directory_symlink("one", folder.file("current"));
+  tls::ServerSettings settings = folder.settings();
+  settings.certificates = {{folder.file("current/keys/c.pem"), folder.file("current/keys/k.pem"), ""}};
+  Secure secure(entrance(settings));
+  for (const char* name : {"two", "one"}) {
+    std::filesystem::create_directory_symlink(name, folder.file("current.new"));
+    std::filesystem::rename(folder.file("current.new"), folder.file("current"));
+    EXPECT_TRUE(eventually([&] { return TlsClient(secure.endpoint).server() == name; })) << name;
+  }
+  // What is written where the link leads now is seen, too.
+  const Pem three = pem_of("three");
+  folder.write("one/keys/c.pem", three.certificate);
+  folder.write("one/keys/k.pem", three.key);
+  EXPECT_TRUE(eventually([&] { return TlsClient(secure.endpoint).server() == "three"; }));
+}
+
 // --- PROXY
 
 const std::string kProxy1 = "PROXY TCP4 192.0.2.1 198.51.100.2 56324 443\r\n";

@@ -1,7 +1,8 @@
 #pragma once
 
 // FileWatch: says when files may have changed: written, replaced by a rename, or reached through a symbolic link that
-// was. It watches their folders, so that a file may be away for a moment. Events that come close together count as one.
+// was, the file's own or one of a folder on the way. It watches folders, so that a file may be away for a moment.
+// Events that come close together count as one.
 //
 // Files that belong together change one after the other. So the callback is asked whether all is well, and if not, once
 // more a little later, which is the final try until something changes again.
@@ -31,11 +32,14 @@ class FileWatch {
 
  private:
   struct Folder;
+  void watch_folders();
+  void forget_folders() noexcept;
   void watch_folder(const std::string& path);
   void on_event() noexcept;
   void on_timer() noexcept;
 
   Loop& loop_;
+  std::vector<std::string> files_;
   OnChange on_change_;
   std::vector<Folder*> folders_;  // each dies in its close callback
   std::vector<std::string> unwatched_;
