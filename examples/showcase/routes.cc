@@ -311,7 +311,7 @@ void add_page(App& app) {
           .body(Slice::literal(asset.text))
           .content_type(type->type)
           .field("Cache-Control", "no-cache");
-    });
+    }).hidden();
   }
 }
 

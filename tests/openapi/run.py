@@ -3,6 +3,7 @@
 
     run.py install SOURCE FOLDER                     puts what package.json names into FOLDER
     run.py validate FOLDER VIOLET SHOWCASE EXAMPLE   the documents of both programs, from `violet openapi` and as served
+    run.py viewer FOLDER SOURCES                     the viewer's modules
     run.py client FOLDER SHOWCASE                    a client made from the document talks to the running showcase
 """
 
@@ -80,5 +81,13 @@ def client(folder, program):
         return status or server.stop()
 
 
+def viewer(folder, sources):
+    with tempfile.TemporaryDirectory() as place:
+        # Modules to node, too.
+        shutil.copytree(sources, place, dirs_exist_ok=True)
+        (pathlib.Path(place) / "package.json").write_text('{"type":"module"}')
+        return node(folder, "viewer.mjs", place)
+
+
 if __name__ == "__main__":
-    sys.exit({"install": install, "validate": validate, "client": client}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"install": install, "validate": validate, "client": client, "viewer": viewer}[sys.argv[1]](*sys.argv[2:]))

@@ -14,6 +14,7 @@ function setTheme(theme) {
   else document.documentElement.dataset.theme = theme;
   find("theme").textContent = { auto: "Auto", light: "Light", dark: "Dark" }[theme];
   find("theme").setAttribute("aria-label", `Colours: ${theme}`);
+  find("theme").title = "Colours of the page";
   try {
     localStorage.setItem("violet-docs-theme", theme);
   } catch { /* then it is not kept */ }
@@ -40,8 +41,7 @@ function operationsOf(spec) {
       const operation = item[method];
       if (!operation) continue;
       const isSocket = operation["x-websocket"] === true;
-      const first = path.split("/").find((segment) => segment && !segment.startsWith("{"));
-      const tags = operation.tags?.length ? operation.tags : [first ?? "/"];
+      const tags = operation.tags ?? [];
       const label = isSocket ? "WS" : method === "delete" ? "DEL" : method.toUpperCase();
       const text = [method, path, operation.summary, operation.description, operation.operationId, ...tags].join(" ");
       all.push({ path, method, operation, tags, label, kind: isSocket ? "ws" : method, text: text.toLowerCase(),
@@ -53,8 +53,11 @@ function operationsOf(spec) {
 
 function groupsOf(spec, operations) {
   const groups = new Map((spec.tags ?? []).map((tag) => [tag.name, { name: tag.name, about: tag.description, operations: [] }]));
+  // What has no tag stands with what begins alike, or with what stands alone.
+  const firstOf = (one) => one.path.split("/").find((segment) => segment && !segment.startsWith("{")) ?? "/";
+  const isAlone = (one) => operations.every((each) => each === one || each.tags.length || firstOf(each) !== firstOf(one));
   for (const one of operations) {
-    const name = one.tags[0];
+    const name = one.tags[0] ?? (isAlone(one) ? "Operations" : firstOf(one));
     if (!groups.has(name)) groups.set(name, { name, operations: [] });
     groups.get(name).operations.push(one);
   }
