@@ -11,10 +11,12 @@ namespace violet::load {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: violet load [options] http[s]://HOST:PORT/PATH\n"
+    "usage: violet load [options] http[s]://HOST:PORT/PATH, or ws[s]://HOST:PORT/PATH for an echo of messages\n"
     "  -c N             connections (64)\n"
     "  -t N             threads, each with its share of the connections (1)\n"
-    "  -p N, -m N       requests in flight on a connection: pipelined, or streams of --h2 (1)\n"
+    "  -p N, -m N       requests in flight on a connection: pipelined, streams of --h2, or messages (1)\n"
+    "  --size N         of a WebSocket's messages, in bytes; without it and -b: hello\n"
+    "  --binary         they are binary, not text\n"
     "  --h2             HTTP/2, over TLS or with prior knowledge\n"
     "  -k               takes any certificate\n"
     "  -r N             requests until a connection is closed and made anew\n"
@@ -30,7 +32,7 @@ constexpr const char* kUsage =
     "  --mix FILE       requests of several kinds, a line each: WEIGHT METHOD TARGET [BODY or @FILE], or\n"
     "                   WEIGHT raw FILE; # begins a comment\n"
     "  --raw FILE       a request that is sent byte for byte; several take turns\n"
-    "  --verify         every body has to be what the first one to the same request was\n"
+    "  --verify         every body has to be what the first one to the same request was, every message what was sent\n"
     "  --expect BODY    every body has to be this one; @FILE takes it from a file\n"
     "  --server-pid PID reads that process: CPU a request, memory, context switches\n"
     "  --json FILE      the result as JSON; - for standard output\n"
@@ -91,6 +93,7 @@ constexpr Option kOptions[] = {
     {"-r", [](View value, Options& options) { return read_number(value, std::uint64_t{1}, options.per_connection); }},
     {"-d", [](View value, Options& options) { return read_number(value, 0.001, options.seconds); }},
     {"-n", [](View value, Options& options) { return read_number(value, std::uint64_t{1}, options.count); }},
+    {"--size", [](View value, Options& options) { return read_number(value, std::size_t{1}, options.size); }},
     {"-w", [](View value, Options& options) { return read_number(value, 0.0, options.warm_up); }},
     {"--rate", [](View value, Options& options) { return read_number(value, 0.001, options.rate); }},
     {"--timeout", [](View value, Options& options) { return read_number(value, 0.001, options.timeout); }},
@@ -123,6 +126,10 @@ std::optional<int> read_flag(View name, Options& options) {
     options.verifies = true;
     return -1;
   }
+  if (name == "--binary") {
+    options.is_binary = true;
+    return -1;
+  }
   if (name == "--h2") {
     options.protocol = Protocol::Http2;
     return -1;
@@ -143,6 +150,13 @@ int check(const Options& options) {
   if (options.threads > options.connections)
     return wrong("more threads than connections", std::to_string(options.threads));
   if (options.protocol == Protocol::Http2 && !options.raw.empty()) return wrong("HTTP/2 has no raw requests", "--raw");
+  if (is_socket(options)) {
+    if (options.protocol == Protocol::Http2) return wrong("WebSocket is asked over HTTP/1.1", "--h2");
+    if (!options.mix.empty() || !options.raw.empty() || !options.method.empty())
+      return wrong("WebSocket has messages, not requests", options.url);
+  } else if (options.size > 0 || options.is_binary) {
+    return wrong("what is of WebSocket only", "--size, --binary");
+  }
   if (options.rate > 0 && options.count > 0) return wrong("with --rate give -d, not", "-n");
   return -1;
 }

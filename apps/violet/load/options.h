@@ -18,6 +18,8 @@ struct Options {
   std::string method;  // "": GET, or POST where there is a body
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::size_t size = 0;          // of a WebSocket's messages, beyond the body
+  bool is_binary = false;        // and what they are
   std::string mix;               // a file of requests
   std::vector<std::string> raw;  // files of bytes to be sent as they are
 
@@ -45,6 +47,11 @@ struct Options {
   std::vector<std::string> ab;  // two commands
   int rounds = 3;
 };
+
+// Messages of a WebSocket, not requests.
+inline bool is_socket(const Options& options) {
+  return options.url.starts_with("ws://") || options.url.starts_with("wss://");
+}
 
 // -1: go on; otherwise the status to exit with: 0 after --help, 2 for a wrong command line, which has been explained.
 int parse(cli::Arguments arguments, Options& options);

@@ -31,14 +31,15 @@ std::optional<Url> parse_url(std::string_view text) {
   if (scheme_end == std::string_view::npos) return std::nullopt;
   Url url;
   url.scheme = text.substr(0, scheme_end);
-  if (url.scheme != "http" && url.scheme != "https") return std::nullopt;
+  const bool is_secure = url.scheme == "https" || url.scheme == "wss";
+  if (!is_secure && url.scheme != "http" && url.scheme != "ws") return std::nullopt;
   text.remove_prefix(scheme_end + 3);
   const std::size_t slash = std::min(text.find_first_of("/?"), text.size());
   url.authority = text.substr(0, slash);
   url.target = slash == text.size() ? "/" : std::string(text.substr(slash));
   if (url.target.front() == '?') url.target.insert(0, "/");
   std::string_view host = url.authority;
-  url.port = url.scheme == "https" ? "443" : "80";
+  url.port = is_secure ? "443" : "80";
   const std::size_t colon = host.rfind(':');
   if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
     url.port = host.substr(colon + 1);
@@ -97,6 +98,21 @@ Request make_request(const Options& options, const Url& url, std::string_view me
   }
   text.append("\r\n").append(body);
   request.method = http::find_method(method);
+  return request;
+}
+
+// The messages are the body. RFC 6455 §4.1.
+Request make_socket_request(const Options& options, const Url& url) {
+  Request request;
+  request.body = options.body;
+  for (std::size_t i = 0; i < options.size; ++i) request.body += static_cast<char>('a' + i % 26);
+  if (request.body.empty()) request.body = "hello";
+  request.kind = options.is_binary ? ws::Kind::Binary : ws::Kind::Text;
+  Options fields_only = options;
+  fields_only.body.clear();
+  request.bytes = make_request(fields_only, url, "GET", url.target, "").bytes;
+  request.bytes.resize(request.bytes.size() - 2);  // the empty line
+  request.bytes += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
   return request;
 }
 
@@ -175,10 +191,20 @@ std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& weights) {
 
 std::expected<Plan, std::string> make_plan(const Options& options) {
   const auto url = parse_url(options.url);
-  if (!url) return Failure(options.url + " is not http[s]://HOST[:PORT]/PATH");
+  if (!url) return Failure(options.url + " is not http[s]://HOST[:PORT]/PATH, or ws[s]://…");
   const auto address = resolve(*url);
   if (!address) return Failure("no address for " + url->host);
-  Plan plan{.address = *address, .host = url->host, .is_secure = url->scheme == "https", .requests = {}, .order = {}};
+  Plan plan{.address = *address,
+            .host = url->host,
+            .is_secure = url->scheme == "https" || url->scheme == "wss",
+            .is_socket = is_socket(options),
+            .requests = {},
+            .order = {}};
+  if (plan.is_socket) {
+    plan.requests.push_back(make_socket_request(options, *url));
+    plan.order = {0};
+    return plan;
+  }
   std::vector<std::uint32_t> weights;
   if (!options.mix.empty()) {
     auto lines = read_mix(options, *url);

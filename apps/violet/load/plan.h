@@ -6,6 +6,7 @@
 #include <violet/base/address.h>
 #include <violet/base/error.h>
 #include <violet/http/method.h>
+#include <violet/ws/message.h>
 
 #include <cstdint>
 #include <expected>
@@ -16,7 +17,7 @@
 namespace violet::load {
 
 struct Request {
-  std::string bytes;  // head and body as HTTP/1.1 sends them
+  std::string bytes;  // head and body as HTTP/1.1 sends them; of a WebSocket the handshake, without its key
   http::Method method = http::Method::Get;
   bool is_raw = false;
   // Of those that are not raw, for wires that frame them.
@@ -26,12 +27,14 @@ struct Request {
   std::string authority;
   std::vector<std::pair<std::string, std::string>> fields;
   std::string body;
+  ws::Kind kind = ws::Kind::Text;  // of a WebSocket, whose messages are the body
 };
 
 struct Plan {
   Address address;
   std::string host;  // for the certificate
   bool is_secure = false;
+  bool is_socket = false;
   std::vector<Request> requests;
   std::vector<std::uint32_t> order;  // indices of requests, each as often as its weight says, well mixed
 

@@ -102,11 +102,16 @@ void Connection::on_wire_closed(Error why) noexcept {
   }
 }
 
+void Connection::on_wire_refused() noexcept {
+  wire_.reset();
+  fail_to_open(&Tally::handshake_errors);
+}
+
 // --- asking
 
 bool Connection::may_ask() const noexcept {
   const std::uint64_t most = worker_.options().per_connection;
-  return wire_ != nullptr && !wire_->is_leaving() && (most == 0 || asked_count_ < most);
+  return wire_ != nullptr && wire_->is_ready() && !wire_->is_leaving() && (most == 0 || asked_count_ < most);
 }
 
 void Connection::fill() {
@@ -148,6 +153,14 @@ void Connection::look(std::uint64_t then_ns) noexcept {
     fail_to_open(&Tally::timeouts);
   }
   if (wire_ == nullptr || is_given_up_) return;
+  if (!wire_->is_ready()) {
+    if (opened_ns_ >= then_ns) return;
+    is_given_up_ = true;
+    worker_.on_failure(&Tally::timeouts);
+    worker_.on_lost();
+    wire_->abort(Error(ErrorKind::Timeout));
+    return;
+  }
   for (int i = 0; i < slot_count_; ++i) {
     const Slot& slot = slots_[static_cast<std::size_t>(i)];
     if (slot.stream == nullptr || slot.sent_ns >= then_ns) continue;

@@ -64,6 +64,8 @@ class Connection final : Wire::Owner, tls::Transport::Handshake {
   void on_secure(tls::Transport& transport) noexcept override;
   void on_refused(tls::Transport& transport, Error why) noexcept override;
   void on_wire_closed(Error why) noexcept override;
+  void on_wire_refused() noexcept override;
+  void on_wire_ready() noexcept override { fill(); }
   [[nodiscard]] bool may_ask() const noexcept;
 
   Worker& worker_;

@@ -1,5 +1,9 @@
 #include "load/engine/wire.h"
 
+#include "load/engine/socket_wire.h"
+
+#include <algorithm>
+
 namespace violet::load {
 namespace {
 
@@ -54,7 +58,27 @@ class H2Wire final : public Wire, h2::Session::Host {
   h2::Session* session_;
 };
 
+ws::Settings socket_settings(const Options& options, const Plan& plan) {
+  ws::Options wanted;
+  wanted.message_bytes_max = ~std::uint64_t{0} >> 1;
+  wanted.ping_ms = 0;
+  // All that may be in flight has room.
+  std::uint64_t most = std::uint64_t{1} << 20;
+  for (const Request& request : plan.requests) {
+    most = std::max(most, static_cast<std::uint64_t>(options.depth) * (request.body.size() + ws::kFrameHeadMax) + 1);
+  }
+  wanted.backlog_bytes_max = most;
+  return ws::Settings(wanted, Limits());
+}
+
 }  // namespace
+
+WireShared::WireShared(Loop& on, const Limits& within, const Options& options, const Plan& plan)
+    : limits(within), protocol(options.protocol), loop(&on), h1(on, within, buffers), h2(on, limits, buffers) {
+  if (!plan.is_socket) return;
+  handshake = &plan.requests.front().bytes;
+  socket_settings.emplace(load::socket_settings(options, plan));
+}
 
 // Names and values were checked when the plan was made; the plan outlives all heads.
 Prepared::Prepared(const Request& of) : request(of) {
@@ -71,6 +95,7 @@ Prepared::Prepared(const Request& of) : request(of) {
 }
 
 std::unique_ptr<Wire> make_wire(WireShared& shared, Wire::Owner& owner, net::Transport& transport) {
+  if (shared.handshake != nullptr) return std::make_unique<SocketWire>(shared, owner, transport);
   if (shared.protocol == Protocol::Http2) return std::make_unique<H2Wire>(shared, owner, transport);
   return std::make_unique<H1Wire>(shared, owner, transport);
 }

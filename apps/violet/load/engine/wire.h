@@ -12,8 +12,11 @@
 #include <violet/memory/arena.h>
 #include <violet/net/io/buffers.h>
 #include <violet/net/transport.h>
+#include <violet/ws/settings.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace violet::load {
 
@@ -28,14 +31,17 @@ struct Prepared {
 
 // What the wires of one loop share.
 struct WireShared {
-  WireShared(Loop& loop, const Limits& within, Protocol with)
-      : limits(within), protocol(with), h1(loop, within, buffers), h2(loop, limits, buffers) {}
+  WireShared(Loop& on, const Limits& within, const Options& options, const Plan& plan);
 
   net::Buffers buffers;
   Limits limits;
   Protocol protocol;
+  Loop* loop;
   h1::client::Shared h1;
   h2::Shared h2;
+  // Of WebSocket: the request that asks for it but for the key, and how its sockets behave.
+  const std::string* handshake = nullptr;
+  std::optional<ws::Settings> socket_settings;
 };
 
 class Wire {
@@ -44,6 +50,10 @@ class Wire {
    public:
     // It is gone, and all that was asked has been told. The owner deletes it.
     virtual void on_wire_closed(Error why) noexcept = 0;
+    // It was not ready and will not be. The owner deletes it.
+    virtual void on_wire_refused() noexcept = 0;
+    // is_ready() is true from now on.
+    virtual void on_wire_ready() noexcept = 0;
 
    protected:
     ~Owner() = default;
@@ -57,6 +67,8 @@ class Wire {
   // A stream for one more request, which has to be sent before anything else; nullptr where there is no room for it.
   virtual Stream* open(Receiver& receiver) = 0;
   virtual void send(Stream& stream, const Prepared& prepared) = 0;
+  // False while there is something to be agreed upon first.
+  [[nodiscard]] virtual bool is_ready() const noexcept { return true; }
   // No more requests are taken.
   [[nodiscard]] virtual bool is_leaving() const noexcept = 0;
   virtual void drain() noexcept = 0;

@@ -15,13 +15,19 @@ Worker::Worker(const Options& options, const Plan& plan, const Share& share, Ref
     : options_(options),
       plan_(plan),
       share_(share),
-      wires_(loop_, client_limits(), options.protocol),
+      wires_(loop_, client_limits(), options, plan),
       tls_(loop_),
       tls_context_(std::move(tls_context)),
       expected_(plan.requests.size()) {
   for (const Request& request : plan.requests) prepared_.push_back(std::make_unique<Prepared>(request));
   for (auto& body : expected_) {
     if (options.has_expected) body = std::make_unique<std::string>(options.expected);
+  }
+  // A message that is checked is one that has to come back.
+  if (plan.is_socket && options.verifies && !options.has_expected) {
+    for (std::size_t i = 0; i < expected_.size(); ++i) {
+      expected_[i] = std::make_unique<std::string>(plan.requests[i].body);
+    }
   }
   for (int i = 0; i < share.connections; ++i) connections_.push_back(std::make_unique<Connection>(*this));
 }

@@ -98,7 +98,12 @@ std::string describe(const Options& options) {
                             options.threads, options.threads == 1 ? "" : "s");
   const bool is_h2 = options.protocol == Protocol::Http2;
   if (is_h2) text += ", HTTP/2";
-  if (options.depth > 1) text += format(is_h2 ? ", %d streams each" : ", %d pipelined", options.depth);
+  if (is_socket(options)) text += options.is_binary ? ", WebSocket, binary" : ", WebSocket, text";
+  if (options.depth > 1) {
+    text += format(", %d", options.depth) + (is_h2                ? " streams each"
+                                             : is_socket(options) ? " in flight each"
+                                                                  : " pipelined");
+  }
   if (options.per_connection != 0) text += format(", %llu a connection", static_cast<Count>(options.per_connection));
   text += options.rate > 0 ? format(", open loop at %g a second", options.rate) : std::string(", closed loop");
   text += options.count != 0 ? format(", %llu requests", static_cast<Count>(options.count))
@@ -113,7 +118,9 @@ std::string summary(const Options& options, const Result& result) {
   text +=
       format("answers      %llu in %.3f s  %.0f a second  %.2f MB/s\n", static_cast<Count>(tally.answers),
              result.seconds, result.rate(), static_cast<double>(tally.bytes) / 1e6 / std::max(result.seconds, 1e-9));
-  text += latency_line(tally.latency) + status_line(tally) + failure_line(tally);
+  text += latency_line(tally.latency);
+  if (!is_socket(options)) text += status_line(tally);
+  text += failure_line(tally);
   text += format("connections  %llu made while it was measured, %llu TLS handshakes\n",
                  static_cast<Count>(tally.connects), static_cast<Count>(tally.handshakes));
   if (result.server) text += server_line(result);
