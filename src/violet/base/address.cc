@@ -28,6 +28,14 @@ bool Address::is_loopback() const noexcept {
   return bytes[15] == 1;
 }
 
+Address Address::plain() const noexcept {
+  static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  if (family != Family::Ipv6 || std::memcmp(bytes.data(), kMapped, sizeof kMapped) != 0) return *this;
+  Address ipv4{.family = Family::Ipv4, .port = port};
+  std::memcpy(ipv4.bytes.data(), bytes.data() + sizeof kMapped, 4);
+  return ipv4;
+}
+
 Result<Address> Address::parse(std::string_view host, std::uint16_t port) {
   // A NUL would end the text for inet_pton(), whatever stands behind it.
   char text[INET6_ADDRSTRLEN];

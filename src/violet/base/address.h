@@ -23,6 +23,8 @@ struct Address {
   // "127.0.0.1:8080", "[::1]:8080", "unix".
   [[nodiscard]] std::string to_string() const;
   [[nodiscard]] bool is_loopback() const noexcept;
+  // IPv4 where it is IPv4 in the form of IPv6 (RFC 4291 §2.5.5.2), as sockets for both report it.
+  [[nodiscard]] Address plain() const noexcept;
 
   // An IP literal, without brackets. Invalid for anything else: no name is looked up.
   static Result<Address> parse(std::string_view host, std::uint16_t port);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace violet::forwarded {
 namespace {
@@ -37,7 +36,7 @@ Result<Network> Network::parse(std::string_view text) {
 }
 
 bool Network::contains(const Address& address) const noexcept {
-  const Address candidate = plain(address);
+  const Address candidate = address.plain();
   if (candidate.family != first_.family) return false;
   const auto whole = static_cast<std::size_t>(bit_count_ / 8);
   if (!std::equal(first_.bytes.begin(), first_.bytes.begin() + static_cast<std::ptrdiff_t>(whole),
@@ -46,14 +45,6 @@ bool Network::contains(const Address& address) const noexcept {
   }
   const int rest = bit_count_ % 8;
   return rest == 0 || ((first_.bytes[whole] ^ candidate.bytes[whole]) >> (8 - rest)) == 0;
-}
-
-Address plain(const Address& address) noexcept {
-  static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  if (address.family != Family::Ipv6 || std::memcmp(address.bytes.data(), kMapped, sizeof kMapped) != 0) return address;
-  Address ipv4{.family = Family::Ipv4, .port = address.port};
-  std::copy_n(address.bytes.begin() + sizeof kMapped, 4, ipv4.bytes.begin());
-  return ipv4;
 }
 
 }  // namespace violet::forwarded

@@ -24,7 +24,4 @@ class Network {
   int bit_count_;
 };
 
-// IPv4 where it is IPv4 in the form of IPv6 (RFC 4291 §2.5.5.2).
-[[nodiscard]] Address plain(const Address& address) noexcept;
-
 }  // namespace violet::forwarded

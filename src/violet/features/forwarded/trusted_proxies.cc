@@ -91,7 +91,7 @@ void TrustedProxies::on_request(Exchange& exchange) const {
       trust.options.by == ForwardedBy::Forwarded ? forwarded::read_forwarded : forwarded::read_x_forwarded;
   const forwarded::Hops hops = read(fields, exchange.arena(), exchange.limits().forwarded_hops_max);
 
-  Client client{.address = forwarded::plain(exchange.connection().peer), .is_secure = exchange.is_secure()};
+  Client client{.address = exchange.connection().peer.plain(), .is_secure = exchange.is_secure()};
   const std::size_t count = hops.nodes.size();
   std::size_t at = count;      // the hop that names the client so far
   std::size_t spoken = count;  // the hop that says how the client came
@@ -99,7 +99,7 @@ void TrustedProxies::on_request(Exchange& exchange) const {
     spoken = at - 1;
     const auto named = forwarded::address_of(hops.nodes[at - 1]);
     if (!named) break;
-    client.address = forwarded::plain(*named);
+    client.address = named->plain();
     --at;
   }
   take_scheme(exchange, word_of(hops.protos, spoken, count), client);
