@@ -66,6 +66,24 @@ TEST_P(Follow, ATimeThatIsSetBackHidesNothing) {
   EXPECT_EQ(changed("/static/a.txt", "one"), "two");
 }
 
+// A strong tag stands for these very bytes (RFC 9110 §8.8.1): whoever has it must not be told that others are the same.
+TEST_P(Follow, ATagIsNotThatOfOtherBytesOfTheSameLengthAndTime) {
+  tree.write("a.txt", "version one");
+  tree.set_time("a.txt", 1'000'000'000);
+  mount_in_mode();
+  const std::string tag(get("/static/a.txt").header("ETag"));
+  for (const bool is_new_file : {false, true}) {
+    const std::string before = tree.read("a.txt");
+    const std::string after = is_new_file ? "version TRI" : "version TWO";
+    if (is_new_file) tree.remove("a.txt");
+    tree.write("a.txt", after);
+    tree.set_time("a.txt", 1'000'000'000);
+    EXPECT_EQ(changed("/static/a.txt", before), after);
+    EXPECT_EQ(get("/static/a.txt", {{"If-None-Match", tag}}).status(), 200);
+    EXPECT_EQ(get("/static/a.txt", {{"Range", "bytes=8-"}, {"If-Range", tag}}).text(), after);
+  }
+}
+
 TEST_P(Follow, FilesThatComeAndGo) {
   tree.folder("dir");
   mount_in_mode();

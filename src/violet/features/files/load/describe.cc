@@ -50,7 +50,8 @@ std::string_view twin_extension(http::Coding coding) noexcept {
 std::string make_etag(const Version& version, http::Coding coding) {
   std::uint64_t hash = version.inode * 0x9e3779b97f4a7c15u;
   hash = (hash ^ hash >> 29 ^ static_cast<std::uint64_t>(version.modified_ns)) * 0xbf58476d1ce4e5b9u;
-  hash = (hash ^ hash >> 32 ^ version.device) * 0x94d049bb133111ebu;
+  hash = (hash ^ hash >> 32 ^ static_cast<std::uint64_t>(version.changed_ns)) * 0xd6e8feb86659fd93u;
+  hash = (hash ^ hash >> 30 ^ version.device) * 0x94d049bb133111ebu;
   hash ^= hash >> 31;
   char text[64];
   const int size = std::snprintf(text, sizeof text, "\"%llx-%llx%s\"", static_cast<unsigned long long>(hash),

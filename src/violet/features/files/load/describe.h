@@ -13,8 +13,9 @@ namespace violet::files {
 // ".br"; "" for codings that have no twins.
 [[nodiscard]] std::string_view twin_extension(http::Coding coding) noexcept;
 
-// A strong tag: it changes whenever size, time of the last change of data, or inode do, and is another one for each
-// coding. Mixed, so that it tells nobody what the inode is.
+// A strong tag: it changes whenever anything of the version does, also the time of the last change of the inode, which
+// alone tells of bytes that were written over others and given their time; and is another one for each coding. Mixed,
+// so that it tells nobody what the inode is.
 [[nodiscard]] std::string make_etag(const Version& version, http::Coding coding);
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 [[nodiscard]] std::string make_date(std::int64_t seconds);
