@@ -10,7 +10,7 @@ build_packages="
   libuv1-dev libssl-dev zlib1g-dev libdeflate-dev libbrotli-dev libzstd-dev
   nlohmann-json3-dev libre2-dev
   libgtest-dev libbenchmark-dev node-llhttp libnghttp2-dev nghttp2-client nghttp2-server python3-h2
-  python3-websockets curl openssl brotli zstd
+  python3-websockets node-ws curl openssl brotli zstd
   valgrind strace"
 # Node from elsewhere brings its own npm, which Debian's package does not get along with.
 command -v npm >/dev/null || build_packages="$build_packages nodejs npm"

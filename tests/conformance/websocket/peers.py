@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""peers.py ARENA CHAT: foreign clients against our servers: python3-websockets, where it is installed.
+"""peers.py ARENA CHAT VIOLET: python3-websockets against our servers, and our client against it.
 
-The benchmark entry echoes, the chat example publishes. Exit status 77 where there is no foreign client.
+The benchmark entry echoes, the chat example publishes, `violet load --verify` is the client. Exit status 77 where
+python3-websockets is not installed.
 """
 
 import asyncio
+import contextlib
 import pathlib
 import random
 import re
+import ssl
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import arena_echo  # noqa: E402
 from server_process import ServerProcess  # noqa: E402
 
 try:
@@ -21,7 +26,6 @@ except ImportError:
     print("python3-websockets is not installed")
     sys.exit(77)
 
-ARENA_AT = re.compile(rb"^listening http://127\.0\.0\.1:(\d+)$", re.MULTILINE)
 CHAT_AT = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
 SECONDS_MAX = 60
 
@@ -93,10 +97,42 @@ async def drain(port, server):
         require(await stopping == 0, "the entry did not end with 0")
 
 
+async def secure_echo(port):
+    """The local certificate is known to nobody."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    async with websockets.connect(f"wss://127.0.0.1:{port}/ws", ssl=context, max_size=None) as socket:
+        for payload in ("hello", random.randbytes(300_000)):
+            await socket.send(payload)
+            require(await socket.recv() == payload, f"{len(payload)} come back changed")
+
+
+async def our_client(violet):
+    async def echo_back(socket):
+        # At the end of a run the load cuts what it has open.
+        with contextlib.suppress(websockets.ConnectionClosed):
+            async for message in socket:
+                await socket.send(message)
+
+    # The client does not offer permessage-deflate, so that this server takes it or not.
+    for compression in (None, "deflate"):
+        async with websockets.serve(echo_back, "127.0.0.1", 0, compression=compression, max_size=None) as server:
+            url = f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+            for size in ("1", "126", "65536", "300000"):
+                for kind in ([], ["--binary"]):
+                    load = ["-q", "--verify", "-c", "2", "-p", "4", "-n", "100", "-r", "20", "--size", size, *kind, url]
+                    client = await asyncio.create_subprocess_exec(violet, "load", *load, stdout=asyncio.subprocess.PIPE)
+                    told, _ = await client.communicate()
+                    require(client.returncode == 0, told.decode())
+
+
 def main():
-    arena, chat_example = sys.argv[1:3]
-    others = [flag for name in ("h1-tls", "h2c", "h2", "h3") for flag in (f"--{name}", "off")]
-    with ServerProcess([arena, "--h1", "127.0.0.1:0", "--loops", "2", *others], ARENA_AT) as server:
+    arena, chat_example, violet = sys.argv[1:4]
+    with tempfile.TemporaryDirectory(prefix="violet-peers-") as certificates:
+        arena_echo.make_certificate(certificates)
+        with arena_echo.serve(arena, "h1-tls", certificates) as server:
+            asyncio.run(asyncio.wait_for(secure_echo(int(server.found[1])), SECONDS_MAX))
+    with arena_echo.serve(arena, "h1", loops=2) as server:
         port = int(server.found[1])
         asyncio.run(asyncio.wait_for(echo(port), SECONDS_MAX))
         asyncio.run(asyncio.wait_for(drain(port, server), SECONDS_MAX))
@@ -104,7 +140,8 @@ def main():
     with ServerProcess(["sh", "-c", f"exec {chat_example} 0 2>&1"], CHAT_AT) as server:
         asyncio.run(asyncio.wait_for(chat(int(server.found[1])), SECONDS_MAX))
         require(server.stop() == 0, "the chat did not end with 0")
-    print("python3-websockets agrees")
+    asyncio.run(asyncio.wait_for(our_client(violet), SECONDS_MAX))
+    print("python3-websockets agrees in both roles")
 
 
 if __name__ == "__main__":
