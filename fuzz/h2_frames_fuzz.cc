@@ -49,6 +49,8 @@ Verdict run(const Limits& limits, std::string_view bytes, std::size_t read_max, 
     verdict.bodies.push_back(reply.is_ended ? reply.body : "");
   }
   if (const auto code = wire.goaway()) verdict.goaway = static_cast<int>(*code);
+  // What a turn has not sent yet when the peer breaks the connection is not sent any more.
+  if (verdict.goaway > 0) verdict.bodies.clear();
   wire.wire->feed_end();
   wire.settle();
   return verdict;
