@@ -15,6 +15,7 @@
 #include "violet/features/files/files.h"
 #include "violet/features/forwarded/trusted_proxies.h"
 #include "violet/features/limit/body_limit.h"
+#include "violet/features/limit/concurrency_limit.h"
 #include "violet/features/limit/rate_limit.h"
 #include "violet/features/limit/timeout.h"
 #include "violet/features/log/access_log.h"

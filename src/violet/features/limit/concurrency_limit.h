@@ -1,0 +1,57 @@
+#pragma once
+
+// concurrency_limit: middleware that lets so many requests run at once, for all loops together; some more wait their
+// turn for a short time, and the rest is answered 503 with Retry-After at once, while that still costs little.
+//
+//   app.use(concurrency_limit({.max = 200}));
+//   slow.use(concurrency_limit({.max = 4, .queue_max = 16, .queue_ms = 500}));
+//   api.use(concurrency_limit({.max = 500, .latency_ms = 100}));        // adaptive
+//
+// A request counts until its answer is given to the wire; a stream until it ends; a WebSocket until it is one. Those
+// who wait are let in in the order they came, on whatever loop they are; who leaves meanwhile waits no longer.
+//
+// With `latency_ms` the number follows what the server can do: it begins at `max`, shrinks by a tenth when a request
+// takes longer than that, and grows back by one for each round of requests that are in time, between `min` and `max`.
+
+#include "violet/core/exchange.h"
+#include "violet/event/task.h"
+#include "violet/web/endpoint.h"
+#include "violet/web/middleware.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace violet {
+
+struct ConcurrencyOptions {
+  std::uint32_t max = 100;
+  std::optional<std::uint32_t> queue_max = {};  // limits.concurrency_queue_max; 0: nobody waits
+  std::uint64_t queue_ms = 0;                   // 0: limits.concurrency_queue_ms
+  std::uint64_t latency_ms = 0;                 // what a request should take; 0: `max` stays as it is
+  std::uint32_t min = 1;
+};
+
+class ConcurrencyLimit {
+ public:
+  explicit ConcurrencyLimit(const ConcurrencyOptions& options);
+
+  void bind(web::Binding& binding) const;
+  Verdict on_request(Exchange& exchange) const;
+  Task<Verdict> on_wait(Exchange& exchange) const;
+  void on_reply(Exchange& exchange, http::Head& head, Body& body) const;
+
+  // How many run now, and how many wait. Any thread.
+  [[nodiscard]] std::uint32_t running_count() const noexcept;
+  [[nodiscard]] std::uint32_t waiting_count() const noexcept;
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+[[nodiscard]] inline ConcurrencyLimit concurrency_limit(const ConcurrencyOptions& options) {
+  return ConcurrencyLimit(options);
+}
+
+}  // namespace violet
