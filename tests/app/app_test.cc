@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -146,6 +148,66 @@ TEST(AppErrors, NameTheLimitThatTheRouteHasSet) {
   app.dev(true);
   EXPECT_EQ(app.test().post("/small", "12345").text(), page + "raised by body_max() of the route, or app.limits()\n");
   EXPECT_NE(app.test().get("/" + std::string(9000, 'x')).text().find("raised by app.limits()"), std::string::npos);
+}
+
+TestReply ask_as_browser(App& app, std::string_view target) {
+  return app.test()
+      .request(http::Method::Get, target)
+      .header("Accept", "text/html,*/*;q=0.8")
+      .header("Cookie", "session=hidden")
+      .header("X-Tag", "<script>")
+      .send();
+}
+
+TEST(AppErrors, ShowBrowsersWhatHappenedInDevelopment) {
+  App app;
+  app.use([](Request) {});
+  app.get("/fails/{id}", [](Path<int>) -> int {
+    try {
+      throw std::runtime_error("the cause");
+    } catch (...) {
+      std::throw_with_nested(std::logic_error("<the failure>"));
+    }
+  });
+  app.dev(true);
+  const TestReply page = ask_as_browser(app, "/fails/7?x=1");
+  EXPECT_EQ(page.status(), 500);
+  EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
+  const auto has = [&](std::string_view part) { return page.text().find(part) != std::string::npos; };
+  EXPECT_TRUE(has("std::logic_error") && has("&lt;the failure&gt;")) << "what was thrown, escaped";
+  EXPECT_TRUE(has("std::runtime_error") && has("the cause")) << "and why";
+  EXPECT_TRUE(has("/fails/{id}") && has("app_test.cc:")) << "the route and its line";
+  EXPECT_TRUE(has("<span class=here>") && has("app.get(&quot;/fails/{id}&quot;")) << "the source itself";
+  EXPECT_TRUE(has("/fails/7?x=1") && has("&lt;script&gt;")) << "the request";
+  EXPECT_FALSE(has("<script>"));
+  EXPECT_FALSE(has("session=hidden")) << "secrets stay where they are";
+  EXPECT_TRUE(has("error id"));
+  const TestReply wrong = ask_as_browser(app, "/fails/x");
+  EXPECT_EQ(wrong.status(), 400);
+  EXPECT_NE(wrong.text().find("Wrong in the request"), std::string::npos);
+  EXPECT_EQ(ask_as_browser(app, "/nothing").status(), 404);
+}
+
+TEST(AppErrors, ShowNothingOfItInProduction) {
+  App app;
+  app.get("/fails", []() -> int { throw std::runtime_error("the secret"); });
+  EXPECT_EQ(ask_as_browser(app, "/fails").text().find("the secret"), std::string::npos);
+  ::setenv("VIOLET_ENV", "production", 1);
+  app.dev(true);
+  ::unsetenv("VIOLET_ENV");
+  const TestReply reply = ask_as_browser(app, "/fails");
+  EXPECT_EQ(reply.text().find("the secret"), std::string::npos);
+  EXPECT_EQ(reply.header("Content-Type"), "text/plain; charset=utf-8");
+  const TestReply problem = app.test().request(http::Method::Get, "/fails").header("Accept", "application/json").send();
+  EXPECT_EQ(problem.header("Content-Type"), "application/problem+json");
+  EXPECT_EQ(problem.text().find("the secret"), std::string::npos);
+}
+
+TEST(AppErrors, LeaveThePageToTheHookInDevelopmentToo) {
+  App app;
+  app.dev(true);
+  app.on_error([](const ErrorInfo&) { return Reply("mine"); });
+  EXPECT_EQ(ask_as_browser(app, "/nothing").text(), "mine");
 }
 
 TEST(AppReplies, AreWhatHandlersTook) {

@@ -15,6 +15,14 @@
 #include <optional>
 
 namespace violet {
+namespace {
+
+bool is_production() {
+  const char* const environment = std::getenv("VIOLET_ENV");
+  return environment != nullptr && std::string_view(environment) == "production";
+}
+
+}  // namespace
 
 App::App() : App(new State) {
   const char* environment = std::getenv("VIOLET_ENV");
@@ -77,6 +85,10 @@ App& App::name(std::string_view name) {
   return *this;
 }
 App& App::dev(bool dev) {
+  if (dev && is_production()) {
+    log(LogLevel::Warn, "app.dev(true) is left out: VIOLET_ENV=production");
+    dev = false;
+  }
   state_->pages.set_dev(dev);
   return *this;
 }
@@ -97,11 +109,6 @@ App& App::on_listen(Function<void(const std::vector<std::string>& urls)> hook) {
 }
 
 namespace {
-
-bool is_production() {
-  const char* const environment = std::getenv("VIOLET_ENV");
-  return environment != nullptr && std::string_view(environment) == "production";
-}
 
 // For a listener that was given none.
 tls::Loaded<CertificateFiles> make_certificate(const std::string& url) {
@@ -303,6 +310,7 @@ TestClient App::test() { return TestClient(*this); }
 std::vector<std::string> App::State::freeze() {
   std::vector<std::string> found = provide_errors;
   for (std::string& error : router.freeze()) found.push_back(std::move(error));
+  if (pages.is_dev()) pages.set_routes(router.routes());
   if (docs != nullptr && found.empty()) found = docs->build(router.routes());
   return found;
 }

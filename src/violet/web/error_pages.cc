@@ -5,6 +5,7 @@
 #include "violet/http/status.h"
 #include "violet/web/content/problem.h"
 #include "violet/web/output/respond.h"
+#include "violet/web/page/dev_page.h"
 
 namespace violet {
 namespace {
@@ -42,6 +43,11 @@ std::string ErrorInfo::to_string() const {
   return text;
 }
 
+ErrorPages::ErrorPages() = default;
+ErrorPages::~ErrorPages() = default;
+
+void ErrorPages::set_routes(std::vector<web::RouteInfo> routes) { routes_ = std::move(routes); }
+
 Body ErrorPages::render(Exchange& exchange, Error why, const std::exception_ptr& exception, std::string_view id) {
   ErrorInfo info(exchange);
   info.status_ = exchange.response().status;
@@ -54,6 +60,7 @@ Body ErrorPages::render(Exchange& exchange, Error why, const std::exception_ptr&
   }
   Body body;
   if (hook_ && run_hook(exchange, info, body)) return body;
+  if (is_dev_ && web::wants_html(exchange)) return web::dev_page(exchange, info, exception, routes_);
   if (exchange.findings != nullptr || web::speaks_json(exchange)) return web::problem_body(exchange, info);
   web::set_content_type(exchange, web::kPlainText);
   return Slice::borrowed(exchange.arena().copy(info.to_string()));

@@ -9,7 +9,8 @@
 //
 // Without a hook the page is plain text: the status, the detail, the limit that bit and the id that joins a 500 to its
 // line in the log; for clients that speak JSON, and where values of a request are wrong, the same as a problem
-// (web/content/problem.h). What an exception said, and how a limit is raised, is shown only in development.
+// (web/content/problem.h). What an exception said, and how a limit is raised, is shown only in development; browsers
+// get a page of all that is known then (web/page/dev_page.h).
 
 #include "violet/base/function.h"
 #include "violet/core/site.h"
@@ -22,8 +23,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace violet {
+
+namespace web {
+struct RouteInfo;
+}
 
 class ErrorInfo {
  public:
@@ -70,8 +76,13 @@ class ErrorPages final : public ErrorPage {
 
   // Called by all loops at once. A Reply that does not say otherwise keeps the status of the error.
   void set_hook(Hook hook) noexcept { hook_ = std::move(hook); }
-  // Shows what exceptions say.
+  // Shows what exceptions say, and browsers a page for whoever develops (web/page/dev_page.h).
   void set_dev(bool dev) noexcept { is_dev_ = dev; }
+  [[nodiscard]] bool is_dev() const noexcept { return is_dev_; }
+  // What that page knows of routes. REQUIRES: nobody serves; the router outlives this.
+  void set_routes(std::vector<web::RouteInfo> routes);
+  ~ErrorPages();
+  ErrorPages();
 
   Body render(Exchange& exchange, Error why, const std::exception_ptr& exception, std::string_view id) override;
 
@@ -79,6 +90,7 @@ class ErrorPages final : public ErrorPage {
   bool run_hook(Exchange& exchange, const ErrorInfo& info, Body& out) noexcept;
 
   Hook hook_;
+  std::vector<web::RouteInfo> routes_;
   bool is_dev_ = false;
 };
 
