@@ -5,6 +5,8 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 60
 FUZZ ?= fuzz
 MINUTES ?= 10
+N ?= 1000000
+KIND ?= h1
 PREFIX ?= /usr/local
 ARGS ?=
 H2SPEC ?=
@@ -15,10 +17,10 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers soak conformance fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers lab-connections soak conformance fuzz install clean
 
 help: ## this table
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## installs what is missing to build and test (apt; root or sudo)
 	@tools/setup.sh
@@ -71,6 +73,10 @@ peers: setup ## installs other servers, measures violet beside them, draws; ARGS
 	  npm install --silent --no-save --no-audit --no-fund --prefix build/peers bun || echo "notice: no bun from npm"; fi
 	@$(call build,bench)
 	@tools/peers.py run --build build/bench --out build/peers $(ARGS)
+
+lab-connections: setup ## holds N=1000000 idle connections, KIND=h1|tls|h2|ws, and weighs them
+	@$(call build,bench,app_arena hold_load)
+	@bench/connections.py --build build/bench -n $(N) --kind $(KIND) $(ARGS)
 
 soak: setup ## mixed load on the benchmark entry for MINUTES=10, and what it leaves behind
 	@tools/setup.sh bench

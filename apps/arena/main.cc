@@ -6,6 +6,7 @@
 #include "routes.h"
 #include <violet/violet.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -47,6 +48,11 @@ int main(int argc, char** argv) {
   arena::add_routes(app, *dataset);
   arena::add_files(app, options.data + "/static");
   app.loops(options.loops).processes(options.processes);
+  if (options.idle_seconds > 0) {
+    violet::Limits limits = app.limits();
+    limits.keep_alive_ms = limits.websocket_ping_ms = static_cast<std::uint64_t>(options.idle_seconds) * 1000;
+    app.limits(limits);
+  }
   // The order in which they are printed.
   if (!options.h1.empty()) app.listen("http://" + options.h1);
   listen_secure(app, "--h1-tls", options.h1_tls, options.certs, "http/1.1");

@@ -18,6 +18,7 @@ constexpr const char* kUsage =
     "                       each of them takes off; what cannot be had is left out with a notice\n"
     "  --loops N            event loops (one for each processor of the affinity mask)\n"
     "  --processes N        worker processes (none); --loops then counts for each of them\n"
+    "  --idle SECONDS       how long idle connections and silent WebSockets are kept (75 and 30)\n"
     "  --data DIR           files (DIR/static) and data sets (/data)\n"
     "  --certs DIR          server.crt and server.key (/certs)\n"
     "  --tls-check-certs DIR  the same for --tls-check (/certs-tls)\n"
@@ -38,6 +39,11 @@ bool read_place(std::string_view value, std::string& place) {
   unsigned port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   return error == std::errc() && end == digits.data() + digits.size() && port <= 65535;
+}
+
+bool read_seconds(std::string_view value, int& seconds) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  return error == std::errc() && end == value.data() + value.size() && seconds >= 1 && seconds <= 86'400;
 }
 
 bool read_count(std::string_view value, int& count) {
@@ -64,6 +70,7 @@ constexpr Flag kFlags[] = {
     {"--tls-check", [](std::string_view value, Options& options) { return read_place(value, options.tls_check); }},
     {"--loops", [](std::string_view value, Options& options) { return read_count(value, options.loops); }},
     {"--processes", [](std::string_view value, Options& options) { return read_count(value, options.processes); }},
+    {"--idle", [](std::string_view value, Options& options) { return read_seconds(value, options.idle_seconds); }},
     {"--data", [](std::string_view value, Options& options) { return read_folder(value, options.data); }},
     {"--certs", [](std::string_view value, Options& options) { return read_folder(value, options.certs); }},
     {"--tls-check-certs",

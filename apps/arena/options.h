@@ -14,8 +14,9 @@ struct Options {
   std::string h2 = "0.0.0.0:8443";
   std::string h3 = "0.0.0.0:8443";
   std::string tls_check = "0.0.0.0:9000";
-  int loops = 0;      // 0: from the affinity mask and the cgroup
-  int processes = 0;  // 0: none beside the one that was started
+  int loops = 0;         // 0: from the affinity mask and the cgroup
+  int processes = 0;     // 0: none beside the one that was started
+  int idle_seconds = 0;  // 0: the library's limit
   std::string data = "/data";
   std::string certs = "/certs";
   std::string tls_check_certs = "/certs-tls";

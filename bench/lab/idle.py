@@ -12,7 +12,7 @@ SIZES_QUICK = (0, 250, 500, 1000, 1500, 2000, 2500, 3000)
 
 
 class Holder:
-    """bench/load/hold_load.c on a pipe."""
+    """bench/load/hold/hold_load.c on a pipe."""
 
     def __init__(self, build, core, url):
         command = on_core(core, [f"{build}/hold_load", url])

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 TICK_US = 1e6 / os.sysconf("SC_CLK_TCK")
-LISTENING = re.compile(rb"^listening http://(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)\b", re.MULTILINE)
+LISTENING = re.compile(rb"^listening https?://(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)\b", re.MULTILINE)
 
 
 class LabError(Exception):

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""The lab's drivers, briefly: run.py --script BENCH_DIR --build BUILD_DIR NAME
+
+Each case is a command line and the status that it has to end with: 0 where all is well, 1 where the driver has been told
+to want what cannot be.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+
+SECONDS_MAX = 60
+CASES = {
+    "connections": (
+        ("connections.py", ["-n", "400", "--processes", "2", "--idle", "0", "--quick", "--mark", "1000000"], 0),
+        ("connections.py", ["-n", "200", "--kind", "tls", "--processes", "1", "--idle", "0", "--quick", "--mark", "1000000"], 0),
+        ("connections.py", ["-n", "200", "--kind", "h2", "--processes", "2", "--idle", "0", "--quick", "--mark", "1000000"], 0),
+        ("connections.py", ["-n", "200", "--kind", "ws", "--processes", "1", "--idle", "0", "--quick", "--mark", "1000000"], 0),
+        ("connections.py", ["-n", "200", "--processes", "1", "--idle", "0", "--quick", "--mark", "1"], 1),
+    ),
+}
+
+
+def run(command):
+    """(status, output); None for one that did not end in time."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
+    except subprocess.TimeoutExpired as expired:
+        return None, str(expired.stdout)
+    return done.returncode, done.stdout + done.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--script", required=True, type=pathlib.Path)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("name", choices=tuple(CASES))
+    options = parser.parse_args()
+    failed = 0
+    for script, arguments, wanted in CASES[options.name]:
+        status, output = run([sys.executable, str(options.script / script), "--build", str(options.build), *arguments])
+        if status != wanted:
+            failed += 1
+            print(f"{script} {' '.join(arguments)}: status {status}, expected {wanted}\n{output}")
+    print(f"{len(CASES[options.name])} cases, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
