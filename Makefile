@@ -17,7 +17,7 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers lab-connections soak conformance fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers lab-connections lab-soak conformance fuzz install clean
 
 help: ## this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -78,7 +78,7 @@ lab-connections: setup ## holds N=1000000 idle connections, KIND=h1|tls|h2|ws, a
 	@$(call build,bench,app_arena hold_load)
 	@bench/connections.py --build build/bench -n $(N) --kind $(KIND) $(ARGS)
 
-soak: setup ## mixed load on the benchmark entry for MINUTES=10, and what it leaves behind
+lab-soak: setup ## everything at once on the benchmark entry for MINUTES=10, and what it leaves behind
 	@tools/setup.sh bench
 	@$(call build,bench)
 	@bench/soak.py --build build/bench --minutes $(MINUTES) $(ARGS)

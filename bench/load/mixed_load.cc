@@ -1,11 +1,15 @@
-// mixed_load [-s SECONDS] [-i INTERVAL] [-x SCALE] [-r SEED] http://ADDRESS:PORT
+// mixed_load [-s SECONDS] [-i INTERVAL] [-x SCALE] [-r SEED] [-f FOLDER] http://ADDRESS:PORT
 //
 // Everything at once, against an arena entry: clients that keep their connection, that pipeline, that come and go, that
-// read or write slowly, and clients that leave in the middle of a request or of an answer. The well-behaved ones check
-// every answer to the byte. Prints a line every INTERVAL seconds and one JSON object at the end. Exit status 1 when a
-// well-behaved client was served wrongly.
+// read or write slowly, that talk by WebSocket, that fetch the files of FOLDER from /static, and clients that leave in
+// the middle of a request or of an answer. The well-behaved ones check every answer to the byte. Prints a line every
+// INTERVAL seconds and one JSON object at the end. Exit status 1 when a well-behaved client was served wrongly.
 //
-// One thread a client, blocking sockets, nothing of violet: 50 clients at SCALE 1.
+// "little" of the result are two independent figures for the mean number of requests under way: one looked at again and
+// again, one as answers a second times mean latency. By Little's law they are the same, or something is counted
+// wrongly.
+//
+// One thread a client, blocking sockets, nothing of violet: 62 clients at SCALE 1.
 
 #include "client.h"
 
@@ -17,6 +21,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <mutex>
 #include <netinet/tcp.h>
@@ -28,6 +34,7 @@
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -41,6 +48,25 @@ Url server;
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+// For Little's law.
+std::atomic<std::int64_t> under_way = 0;
+std::atomic<std::uint64_t> latency_sum_us = 0, measured_count = 0;
+
+struct UnderWay {
+  UnderWay() { ++under_way; }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+  ~UnderWay() {
+    latency_sum_us += clock_us() - began;
+    ++measured_count;
+    --under_way;
+  }
+  const std::uint64_t began = clock_us();
+};
+
+// Of FOLDER: name and content.
+std::vector<std::pair<std::string, std::string>> files;
 
 std::uint64_t below(Random& random, std::uint64_t n) { return random() % n; }
 
@@ -147,8 +173,24 @@ class Client {
   }
 
   void ask(const Question& question) {
+    const UnderWay counted;
     send(question.request);
     expect(question.answer);
+  }
+
+  // The next `size` bytes, whatever they are.
+  std::string take(std::size_t size) {
+    while (input_.size() - begin_ < size) read();
+    std::string taken = input_.substr(begin_, size);
+    begin_ += size;
+    if (begin_ == input_.size()) input_.clear(), begin_ = 0;
+    return taken;
+  }
+  // The next head, to its empty line.
+  std::string take_head() {
+    std::size_t end;
+    while ((end = input_.find("\r\n\r\n", begin_)) == std::string::npos) read();
+    return take(end + 4 - begin_);
   }
 
   void expect_end() {
@@ -245,6 +287,73 @@ std::uint64_t churn(Random& random) {
   return count;
 }
 
+std::uint64_t static_files(Random& random) {
+  if (files.empty()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return 0;
+  }
+  Client client;
+  const std::uint64_t count = 1 + below(random, 100);
+  for (std::uint64_t i = 0; i < count && !is_over; ++i) {
+    const auto& [name, content] = files[below(random, files.size())];
+    client.ask({"GET /static/" + name + " HTTP/1.1\r\nHost: localhost\r\n\r\n", content});
+  }
+  return count;
+}
+
+// A frame of a client (RFC 6455 §5.2), whole.
+std::string frame(Random& random, unsigned char opcode, std::string_view payload) {
+  std::string text(1, static_cast<char>(0x80 | opcode));
+  const std::size_t size = payload.size();
+  const int length_bytes = size < 126 ? 0 : size < 65536 ? 2 : 8;
+  text += static_cast<char>(0x80 | (length_bytes == 0 ? size : length_bytes == 2 ? 126 : 127));
+  for (int shift = 8 * length_bytes - 8; shift >= 0; shift -= 8) text += static_cast<char>(size >> shift);
+  const std::string mask = random_bytes(random, 4);
+  text += mask;
+  for (std::size_t i = 0; i < size; ++i) text += static_cast<char>(payload[i] ^ mask[i % 4]);
+  return text;
+}
+
+// The next message of the server, joined from its frames; "" with `opcode` 8 for a close.
+std::string take_message(Client& client, unsigned char& opcode) {
+  std::string message;
+  for (opcode = 0;;) {
+    const std::string head = client.take(2);
+    const unsigned char first = static_cast<unsigned char>(head[0]), second = static_cast<unsigned char>(head[1]);
+    if ((second & 0x80) != 0 || (first & 0x70) != 0) throw Wrong("a frame that a server may not send");
+    std::size_t size = second;
+    if (size > 125) {
+      const std::string more = client.take(size == 126 ? 2 : 8);
+      size = 0;
+      for (const char byte : more) size = size << 8 | static_cast<unsigned char>(byte);
+    }
+    message += client.take(size);
+    if ((first & 0x0f) != 0) opcode = first & 0x0f;
+    if ((first & 0x80) != 0) return message;
+  }
+}
+
+std::uint64_t web_sockets(Random& random) {
+  Client client;
+  client.send(
+      "GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n");
+  if (!client.take_head().starts_with("HTTP/1.1 101 ")) throw Wrong("no WebSocket");
+  const std::uint64_t count = 1 + below(random, 200);
+  unsigned char opcode = 0;
+  for (std::uint64_t i = 0; i < count && !is_over; ++i) {
+    const std::string payload = random_bytes(random, below(random, below(random, 10) == 0 ? 200'000 : 300));
+    const UnderWay counted;
+    client.send(frame(random, 2, payload));
+    if (take_message(client, opcode) != payload || opcode != 2) throw Wrong("a wrong echo");
+  }
+  client.send(frame(random, 8, {"\x03\xe8", 2}));
+  take_message(client, opcode);
+  if (opcode != 8) throw Wrong("no close for a close");
+  client.expect_end();
+  return count;
+}
+
 std::uint64_t slow_reader(Random& random) {
   constexpr std::uint64_t kAnswers = 1000;
   Client client;
@@ -310,6 +419,8 @@ Kind kinds[] = {
     {"keep_alive", 16, true, keep_alive},
     {"pipelined", 8, true, pipelined},
     {"churn", 8, true, churn},
+    {"static_files", 6, true, static_files},
+    {"web_sockets", 6, true, web_sockets},
     {"slow_reader", 8, true, slow_reader},
     {"slow_writer", 4, true, slow_writer},
     {"abort_in_request", 3, false, abort_in_request},
@@ -348,8 +459,10 @@ void print_line(double seconds) {
   std::fflush(stdout);
 }
 
-void print_json(double seconds) {
+void print_json(double seconds, double sampled) {
   std::printf("{\"seconds\": %.1f, \"wrong\": %llu", seconds, static_cast<unsigned long long>(wrong_count()));
+  std::printf(", \"little\": {\"sampled\": %.4f, \"computed\": %.4f, \"measured\": %llu}", sampled,
+              static_cast<double>(latency_sum_us) / 1e6 / seconds, static_cast<unsigned long long>(measured_count));
   for (const Kind& kind : kinds) {
     std::printf(", \"%s\": {\"visits\": %llu, \"answers\": %llu, \"wrong\": %llu}", kind.name,
                 static_cast<unsigned long long>(kind.visits), static_cast<unsigned long long>(kind.answers),
@@ -358,20 +471,31 @@ void print_json(double seconds) {
   std::printf("}\n");
 }
 
+void read_files(const char* folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    files.emplace_back(entry.path().filename(),
+                       std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   double seconds = 60, interval = 10;
   unsigned scale = 1;
   std::uint64_t seed = 1;
+  const char* folder = nullptr;
   const Option options[] = {{'s', kOptionReal, &seconds},
                             {'i', kOptionReal, &interval},
                             {'x', kOptionCount, &scale},
-                            {'r', kOptionSize, &seed}};
-  const char* usage = "mixed_load [-s SECONDS] [-i INTERVAL] [-x SCALE] [-r SEED] http://ADDRESS:PORT";
+                            {'r', kOptionSize, &seed},
+                            {'f', kOptionText, &folder}};
+  const char* usage = "mixed_load [-s SECONDS] [-i INTERVAL] [-x SCALE] [-r SEED] [-f FOLDER] http://ADDRESS:PORT";
   url_parse(read_options(argc, argv, options, std::size(options), usage), &server);
   if (interval <= 0 || scale == 0) print_usage(usage);
   raise_limits();
+  if (folder != nullptr) read_files(folder);
   std::vector<std::thread> threads;
   for (Kind& kind : kinds) {
     for (unsigned i = 0; i < static_cast<unsigned>(kind.clients) * scale; ++i)
@@ -379,16 +503,20 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t began = clock_us();
   const auto elapsed = [began] { return static_cast<double>(clock_us() - began) / 1e6; };
-  double next = interval;
+  double next = interval, sum = 0;
+  std::uint64_t looks = 0;
   while (elapsed() < seconds) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    sum += static_cast<double>(under_way);
+    ++looks;
     if (elapsed() >= next) {
       print_line(elapsed());
       next += interval;
     }
   }
   is_over = true;
+  const double measured = elapsed();
   for (std::thread& thread : threads) thread.join();
-  print_json(elapsed());
+  print_json(measured, sum / static_cast<double>(looks));
   return wrong_count() > 0 ? 1 : 0;
 }

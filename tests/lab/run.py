@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 SECONDS_MAX = 60
+SOAK = ["--minutes", "0.05", "--warm", "1", "--rest", "0.7"]
 CASES = {
     "connections": (
         ("connections.py", ["-n", "400", "--processes", "2", "--idle", "0", "--quick", "--mark", "1000000"], 0),
@@ -18,6 +19,11 @@ CASES = {
         ("connections.py", ["-n", "200", "--kind", "h2", "--processes", "2", "--idle", "0", "--quick", "--mark", "1000000"], 0),
         ("connections.py", ["-n", "200", "--kind", "ws", "--processes", "1", "--idle", "0", "--quick", "--mark", "1000000"], 0),
         ("connections.py", ["-n", "200", "--processes", "1", "--idle", "0", "--quick", "--mark", "1"], 1),
+    ),
+    "soak": (
+        ("soak.py", [*SOAK, "--drift", "9", "--little", "2"], 0),
+        ("soak.py", [*SOAK, "--drift", "-0.99", "--little", "2"], 1),
+        ("soak.py", [*SOAK, "--drift", "9", "--little", "-1"], 1),
     ),
 }
 

@@ -192,7 +192,7 @@ Result<void> Listener::share(const Listener& other) {
 }
 
 Result<void> Listener::adopt(int descriptor) {
-  if (const int error = watcher_.open(loop_, descriptor, &Listener::on_events); error != 0) {
+  if (const int error = watcher_.open(loop_, descriptor, kCalls); error != 0) {
     ::close(descriptor);
     return fail(ErrorKind::Uv, error);
   }
@@ -216,13 +216,17 @@ void Listener::close() noexcept {
   retry_.cancel();
   is_closing_ = true;
   is_started_ = is_full_ = false;
-  watcher_.close([](Watcher& watcher) noexcept { static_cast<Ready&>(watcher).listener->is_closing_ = false; });
+  watcher_.close();
   ::close(descriptor_);
   descriptor_ = -1;
   if (reserve_ >= 0) ::close(reserve_);
   reserve_ = -1;
   if (owns_path_) ::unlink(endpoint_.path.c_str());
 }
+
+constinit const Watcher::Calls Listener::kCalls{&Listener::on_events, &Listener::on_closed};
+
+void Listener::on_closed(Watcher& watcher) noexcept { static_cast<Ready&>(watcher).listener->is_closing_ = false; }
 
 void Listener::on_events(Watcher& watcher, int error, int) noexcept {
   if (error == 0) static_cast<Ready&>(watcher).listener->accept_burst();

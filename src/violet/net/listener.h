@@ -86,6 +86,8 @@ class Listener {
 
  private:
   static void on_events(Watcher& watcher, int error, int events) noexcept;
+  static void on_closed(Watcher& watcher) noexcept;
+  static const Watcher::Calls kCalls;
   static void on_retry(Timer& timer) noexcept;
   Result<void> adopt(int descriptor);
   void accept_burst() noexcept;

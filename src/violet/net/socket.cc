@@ -39,9 +39,13 @@ static_assert(sizeof(SocketAddress::storage) >= sizeof(sockaddr_un));
 
 SocketTransport& SocketTransport::of(Watcher& watcher) noexcept { return static_cast<SocketTransport&>(watcher); }
 
+void SocketTransport::on_closed(Watcher& watcher) noexcept { delete &of(watcher); }
+
+constinit const net::Watcher::Calls SocketTransport::kCalls{&SocketTransport::on_events, &SocketTransport::on_closed};
+
 Result<SocketTransport*> SocketTransport::open(Loop& loop, int descriptor) {
   auto* transport = new SocketTransport(descriptor);
-  if (const int error = transport->Watcher::open(loop, descriptor, &SocketTransport::on_events); error != 0) {
+  if (const int error = transport->Watcher::open(loop, descriptor, kCalls); error != 0) {
     ::close(descriptor);
     delete transport;
     return fail(ErrorKind::Uv, error);
@@ -141,7 +145,7 @@ void SocketTransport::shutdown() noexcept { ::shutdown(descriptor_, SHUT_WR); }
 
 void SocketTransport::close() noexcept {
   if (!is_open()) return;
-  Watcher::close([](Watcher& watcher) noexcept { delete &of(watcher); });
+  Watcher::close();
   ::close(descriptor_);
 }
 

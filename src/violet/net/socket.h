@@ -30,13 +30,15 @@ class SocketTransport final : public Transport, private Watcher {
   [[nodiscard]] bool is_secure() const noexcept override { return false; }
 
   // Bytes of heap a connection's transport takes.
-  static constexpr std::size_t kBytes = 216;
+  static constexpr std::size_t kBytes = 200;
 
  private:
   explicit SocketTransport(int descriptor) noexcept : descriptor_(descriptor) {}
   ~SocketTransport() = default;
   static SocketTransport& of(Watcher& watcher) noexcept;
   static void on_events(Watcher& watcher, int error, int events) noexcept;
+  static void on_closed(Watcher& watcher) noexcept;
+  static const Calls kCalls;
 
   int descriptor_;
   bool is_peer_closed_ = false;
