@@ -129,9 +129,26 @@ def soak(options, folder):
     return 1 if faults else 0
 
 
+def self_test():
+    kind = {"visits": 1, "answers": 1, "wrong": 0}
+    good = {"wrong": 0, "little": {"sampled": 1.0, "computed": 1.05}, "keep_alive": kind}
+    options = argparse.Namespace(drift=DRIFT_MAX, little=LITTLE_MAX)
+    same = ((1000, 1000), (9, 9), 0)
+    assert judge(options, good, *same) == []
+    assert judge(options, {**good, "wrong": 1}, *same)
+    assert judge(options, {**good, "keep_alive": {**kind, "answers": 0}}, *same)
+    assert judge(options, {**good, "little": {"sampled": 1.0, "computed": 2.0}}, *same)
+    assert judge(options, good, (1000, 1003), (9, 9), 0)
+    assert judge(options, good, (1000, 1000), (9, 10), 0)
+    assert judge(options, good, (1000, 1000), (9, 9), 1)
+    print("soak: each check can fail")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path)
+    parser.add_argument("--self-test", action="store_true", help="proves that each check can fail")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--warm", type=float, default=WARM_SECONDS, help="seconds of load before memory counts (60)")
     parser.add_argument("--rest", type=float, default=REST_SECONDS, help="seconds without load before it is read (5)")
@@ -141,6 +158,10 @@ def main():
     parser.add_argument("--loops", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.self_test:
+        return self_test()
+    if options.build is None:
+        parser.error("--build: where the programs are")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     banner.print_banner(banner.banner(options.build))
     try:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 SECONDS_MAX = 60
-SOAK = ["--minutes", "0.05", "--warm", "1", "--rest", "0.7"]
+SOAK = ["--minutes", "0.03", "--warm", "0.5", "--rest", "0.7"]
 CASES = {
     "connections": (
         ("connections.py", ["-n", "400", "--processes", "2", "--idle", "0", "--quick", "--mark", "1000000"], 0),
@@ -22,8 +22,7 @@ CASES = {
     ),
     "soak": (
         ("soak.py", [*SOAK, "--drift", "9", "--little", "2"], 0),
-        ("soak.py", [*SOAK, "--drift", "-0.99", "--little", "2"], 1),
-        ("soak.py", [*SOAK, "--drift", "9", "--little", "-1"], 1),
+        ("soak.py", ["--self-test"], 0),
     ),
 }
 
