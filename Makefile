@@ -17,7 +17,7 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers lab-connections lab-soak conformance fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers lab-connections lab-soak lab-chaos conformance fuzz install clean
 
 help: ## this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -82,6 +82,10 @@ lab-soak: setup ## everything at once on the benchmark entry for MINUTES=10, and
 	@tools/setup.sh bench
 	@$(call build,bench)
 	@bench/soak.py --build build/bench --minutes $(MINUTES) $(ARGS)
+
+lab-chaos: setup ## the entry killed, stopped, without memory, descriptors or disk, in a bad network; ARGS="--scale 10"
+	@$(call build,bench)
+	@bench/chaos.py --build build/bench $(ARGS)
 
 conformance: setup ## hostile frames and real clients against the entry's HTTP/2; H2SPEC=path adds h2spec
 	@$(call build,test,app_arena)

@@ -1,0 +1,1 @@
+"""What bench/chaos.py is made of."""
