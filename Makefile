@@ -17,7 +17,7 @@ build = { [ build/$(1)/build.ninja -nt CMakePresets.json ] || cmake --preset $(1
 # $(call check,PRESET): the same, then runs its tests. ctest comes last: its closing lines are the verdict.
 check = $(call build,$(1)) && ctest --preset $(1)
 
-.PHONY: help setup run arena release debug test asan tsan gcc lint format bench budgets peers lab-connections lab-soak lab-chaos conformance fuzz install clean
+.PHONY: help setup run arena release debug test asan tsan gcc coverage lint format bench budgets peers lab-connections lab-soak lab-chaos conformance fuzz guard install clean
 
 help: ## this table
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +50,12 @@ tsan: setup ## the tests under ThreadSanitizer
 
 gcc: setup ## the tests built by g++
 	@$(call check,gcc)
+
+coverage: setup ## which lines the tests run; fails where parsers and sessions have less than 95 %
+	@$(call build,coverage)
+	@rm -rf build/coverage/profiles
+	@ctest --preset coverage
+	@tools/coverage.py build/coverage $(ARGS)
 
 lint: setup ## clang-format, the shape of the tree, clang-tidy
 	@$(call build,test)
@@ -93,9 +99,12 @@ conformance: setup ## hostile frames and real clients against the entry's HTTP/2
 	@if [ -n "$(H2SPEC)" ]; then tests/conformance/http2/run.py build/test/arena --h2spec "$(H2SPEC)"; \
 	else echo "conformance: h2spec was NOT run; H2SPEC=path says where it is"; fi
 
-fuzz: setup ## runs each fuzz target for SECONDS=60; FUZZ=fuzz-pools with warm pools instead of ASan
+fuzz: setup ## a row for each fuzz target, SECONDS=60 of each; FUZZ=fuzz-pools with warm pools instead of ASan
 	@$(call build,$(FUZZ))
-	@tools/fuzz.sh build/$(FUZZ) $(SECONDS)
+	@tools/fuzz.py build/$(FUZZ) --seconds $(SECONDS) $(ARGS)
+
+guard: setup ## the tests on a heap of pages that are gone when they are freed, at the speed of optimised code
+	@$(call check,guard)
 
 install: setup ## installs the library to PREFIX=/usr/local
 	@$(call build,package)

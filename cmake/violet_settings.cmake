@@ -40,6 +40,13 @@ target_compile_options(violet_settings INTERFACE
 if(VIOLET_SANITIZE)
   add_compile_options(-fsanitize=${VIOLET_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${VIOLET_SANITIZE})
+  if(VIOLET_SANITIZE MATCHES "scudo")
+    add_compile_definitions(VIOLET_POOLS_OFF=1)  # what a pool keeps is not freed
+  endif()
+endif()
+if(VIOLET_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
 endif()
 if(VIOLET_BUILD_FUZZ)
   # Coverage for libFuzzer in all code; only the targets themselves get its main().

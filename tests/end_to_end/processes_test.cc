@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -150,6 +151,17 @@ std::string rest(Client& client) {
   return "second";
 }
 
+// SIGSTOP reaches a thread when it comes to it.
+bool is_stopped(int pid) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    std::ifstream file(task.path() / "stat");
+    std::string text;
+    std::getline(file, text);
+    if (text.substr(text.rfind(')') + 2, 1) != "T") return false;
+  }
+  return true;
+}
+
 bool has_gone(int pid) {
   static_cast<void>(::waitpid(pid, nullptr, WNOHANG));  // when it has become ours
   return ::kill(pid, 0) != 0;
@@ -173,6 +185,7 @@ TEST(Processes, AKilledWorkerIsReplacedAndWhatWaitedForItIsServed) {
   Client other = connected_to(app, workers[1]);
   // Stopped, it accepts nothing: about half of these wait in its socket.
   ::kill(workers[0], SIGSTOP);
+  ASSERT_TRUE(eventually([&] { return is_stopped(workers[0]); }));
   std::vector<Client> clients;
   for (int i = 0; i < 40; ++i) {
     clients.emplace_back(app.endpoint);

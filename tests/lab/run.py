@@ -10,7 +10,7 @@ import pathlib
 import subprocess
 import sys
 
-SECONDS_MAX = 100
+SECONDS_MAX = 200
 SOAK = ["--minutes", "0.03", "--warm", "0.5", "--rest", "0.7"]
 SANITIZED = "killed_workers,killed_server,stopped,without_descriptors,bad_network"
 ABSENT = 3  # something could not be tried on this machine: the test counts as skipped

@@ -141,6 +141,22 @@ TEST(Pool, ConstructsDestroysAndKeeps) {
   EXPECT_EQ(pool.kept_count(), 0u);
 }
 
+#ifdef VIOLET_POOLS_OFF
+// The proof that builds which look for it (ASan, guard pages) see what a pool would hide.
+TEST(PoolDeathTest, AUseAfterGivingBackIsSeen) {
+  int alive = 0;
+  Pool<Piece> pool(2);
+  EXPECT_DEATH(
+      {
+        Piece* const piece = pool.take(&alive);
+        volatile char* const byte = piece->bytes;
+        pool.give(piece);
+        *byte = 1;
+      },
+      "heap-use-after-free|Use After Free");
+}
+#endif
+
 // Pieces smaller than a pointer recycle too.
 TEST(Pool, RecyclesTinyPieces) {
   Pool<char> pool(8);

@@ -20,7 +20,7 @@
 
 namespace violet {
 
-// Under AddressSanitizer pools keep nothing, so that a use after free is seen.
+// Under AddressSanitizer, and where the build asks for it, pools keep nothing, so that a use after free is seen.
 #ifdef VIOLET_POOLS_OFF
 inline constexpr bool kPoolsKeep = false;
 #else

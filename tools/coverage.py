@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Which lines the tests have run: tools/coverage.py build/coverage
+
+    make coverage                                  builds, tests, shows
+    tools/coverage.py build/coverage --lines h2    the lines of src/violet/h2 that nothing has run
+    tools/coverage.py --self-test                  proves that the judgement can fail
+
+Reads what the tests of the coverage preset have left in build/coverage/profiles. Prints the lines of each folder, and each
+file of a parser or a session that has less than 95 % of its lines run: status 1. Status 2 when there is nothing to read.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "violet"
+LEAST = 0.95
+# What reads bytes of a peer, and what keeps the order of a protocol.
+STRICT = re.compile(
+    r"^(h1|h2|hpack|http|ws|json|web/input|web/form)/|^server/(proxy_header|opening)|^features/files/(path|range|condition)"
+)
+TOO_SMALL = 5  # lines: one that is not run says nothing there
+
+
+def tool(name):
+    """A program of LLVM, of the compiler's version."""
+    for place in (f"/usr/lib/llvm-19/bin/{name}", shutil.which(f"{name}-19"), shutil.which(name)):
+        if place and os.access(place, os.X_OK):
+            return place
+    sys.exit(f"coverage: {name} is not installed")
+
+
+def programs(build):
+    found = [*build.glob("tests/**/*_test"), *build.glob("fuzz/*_fuzz"), *build.iterdir()]
+    return sorted(path for path in found if path.is_file() and os.access(path, os.X_OK) and path.suffix == "")
+
+
+def merge(build):
+    raw = sorted((build / "profiles").glob("*.profraw"))
+    if not raw:
+        sys.exit(2)
+    merged = build / "merged.profdata"
+    command = [tool("llvm-profdata"), "merge", "--sparse", "--failure-mode=all", "-o", str(merged), *map(str, raw)]
+    subprocess.run(command, check=True, timeout=600)
+    return merged
+
+
+def cov(build, profile, *arguments):
+    objects = programs(build)
+    command = [tool("llvm-cov"), *arguments, f"--instr-profile={profile}", str(objects[0])]
+    for path in objects[1:]:
+        command += ["--object", str(path)]
+    done = subprocess.run([*command, "--sources", str(SOURCE)], capture_output=True, text=True, timeout=900, check=False)
+    if done.returncode != 0:
+        print(done.stderr[-500:], file=sys.stderr)
+        sys.exit(2)
+    return done.stdout
+
+
+def files_of(exported):
+    """{path below src/violet: (run, lines)}"""
+    found = {}
+    for file in json.loads(exported)["data"][0]["files"]:
+        path = pathlib.Path(file["filename"])
+        if path.is_relative_to(SOURCE):
+            lines = file["summary"]["lines"]
+            found[str(path.relative_to(SOURCE))] = (lines["covered"], lines["count"])
+    return found
+
+
+def short_of(files):
+    """[(path, run, lines)] of the strict files that fall short, the worst first."""
+    found = [(path, *lines) for path, lines in files.items() if STRICT.search(path)]
+    found = [each for each in found if each[2] > TOO_SMALL and each[1] < LEAST * each[2]]
+    return sorted(found, key=lambda each: each[1] / each[2])
+
+
+def print_table(files):
+    folders = {}
+    for path, (run, lines) in files.items():
+        total = folders.setdefault(str(pathlib.Path(path).parent), [0, 0])
+        total[0] += run
+        total[1] += lines
+    print(f"{'folder':<28}{'lines':>8}{'run':>8}{'':>9}")
+    for folder, (run, lines) in [*sorted(folders.items()), ("all", [sum(c) for c in zip(*folders.values(), strict=True)])]:
+        print(f"{folder:<28}{lines:>8,}{run:>8,}{100 * run / max(lines, 1):>8.1f} %")
+
+
+def self_test():
+    good = {"h2/session.h": (95, 100), "app/app.cc": (0, 100), "ws/tiny.h": (0, TOO_SMALL)}
+    assert short_of(good) == []
+    assert short_of({**good, "h2/session.h": (94, 100)}) == [("h2/session.h", 94, 100)]
+    for path in ("h1/x.cc", "hpack/x.cc", "json/x.h", "ws/codec/x.cc", "server/proxy_header.cc", "web/input/x.h"):
+        assert short_of({path: (1, 100)}), path
+    print("coverage: the judgement can fail")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", nargs="?", type=pathlib.Path)
+    parser.add_argument("--lines", metavar="FOLDER", help="show the lines below src/violet/FOLDER that were not run")
+    parser.add_argument("--self-test", action="store_true")
+    options = parser.parse_args()
+    if options.self_test:
+        return self_test()
+    if options.build is None:
+        parser.error("which build?")
+    profile = merge(options.build)
+    if options.lines:
+        text = cov(options.build, profile, "show", "--show-instantiations=false")
+        wanted = False
+        for line in text.splitlines():
+            if line.startswith(str(ROOT)):
+                wanted = line.startswith(str(SOURCE / options.lines))
+                if wanted:
+                    print(line)
+            elif wanted and re.match(r"\s*\d+\|\s*0\|", line):
+                print(line)
+        return 0
+    files = files_of(cov(options.build, profile, "export", "--summary-only"))
+    print_table(files)
+    short = short_of(files)
+    for path, run, lines in short:
+        print(f"SHORT  src/violet/{path}: {run} of {lines} lines, {100 * run / lines:.1f} %")
+    print(f"coverage: {len(short)} files of parsers and sessions have less than {100 * LEAST:.0f} %")
+    return 1 if short else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
