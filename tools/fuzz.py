@@ -151,7 +151,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--minimise", action="store_true")
     parser.add_argument("--self-test", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.self_test:
         return self_test()
     if options.build is None:

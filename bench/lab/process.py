@@ -5,6 +5,7 @@ import pathlib
 import re
 import select
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -81,6 +82,8 @@ class Server:
         if port is not None and owners(port):
             raise LabError(f"{name}: port {port} is taken by process {sorted(owners(port))}")
         line = command if core is None else on_core(core, command)
+        if shutil.which("setpriv"):
+            line = ["setpriv", "--pdeathsig", "KILL", *line]  # gone with us, even when we are killed
         self.process = subprocess.Popen(
             line,
             stdin=subprocess.DEVNULL,
