@@ -58,5 +58,21 @@ void register_it(App& app) {
     int number;
   };
   app.post("/{id}", [](Path<int> id, const Json<In>& in) { return *id + in->number; });
+#elif CASE == 40  // a socket's handler that answers
+  app.websocket("/", [](WebSocket) { return "no coroutine"; });
+#elif CASE == 41  // a field that is no value
+  app.get("/", [](Header<"X-Odd", Stranger> odd) { return odd->number; });
+#elif CASE == 42  // nothing makes it
+  app.get("/", [](Dep<Stranger> stranger) { return stranger->number; });
+#elif CASE == 43  // a struct in an answer with something that has no form
+  struct Odd {
+    void* pointer = nullptr;
+  };
+  app.get("/", [] { return Odd{}; });
+#elif CASE == 44  // a path in a struct with something that no segment can be
+  struct Odd {
+    void* pointer;
+  };
+  app.get("/{pointer}", [](Path<Odd> odd) { return odd->pointer != nullptr; });
 #endif
 }
