@@ -19,8 +19,22 @@
 #include <unistd.h>
 #include <utility>
 
+// ThreadSanitizer has a thread of its own, and forks without it.
+#if defined(__SANITIZE_THREAD__)
+#define VIOLET_SANITIZER_HAS_THREAD true
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define VIOLET_SANITIZER_HAS_THREAD true
+#endif
+#endif
+#ifndef VIOLET_SANITIZER_HAS_THREAD
+#define VIOLET_SANITIZER_HAS_THREAD false
+#endif
+
 namespace violet {
 namespace {
+
+constexpr bool kSanitizerHasThread = VIOLET_SANITIZER_HAS_THREAD;
 
 std::uint64_t clock_ms() noexcept {
   timespec now{};
@@ -53,9 +67,7 @@ Supervisor::Supervisor(Plan plan) : plan_(std::move(plan)), workers_(static_cast
 Supervisor::~Supervisor() { VIOLET_ASSERT(is_empty() && signals_ < 0); }
 
 int Supervisor::thread_count() noexcept {
-#if defined(__SANITIZE_THREAD__) || (defined(__has_feature) && __has_feature(thread_sanitizer))
-  return 1;  // the sanitizer has a thread of its own, and forks without it
-#endif
+  if (kSanitizerHasThread) return 1;
   std::error_code error;
   int count = 0;
   for (std::filesystem::directory_iterator task("/proc/self/task", error), end; !error && task != end;
