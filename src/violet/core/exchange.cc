@@ -335,6 +335,22 @@ void Exchange::fail_body(Error why) noexcept {
 
 // --- answering
 
+namespace {
+
+// False when a hook has answered by itself. Hooks are taken away meanwhile, so that the answer to one that throws or
+// refuses does not pass through them again.
+bool pass_hooks(Exchange& exchange, Body& body) {
+  const auto hooks = std::exchange(exchange.match.reply_hooks, {});
+  for (std::size_t i = hooks.size(); i-- > 0 && !exchange.is_answered();) {
+    hooks[i]->on_reply(exchange, exchange.response(), body);
+  }
+  if (exchange.is_answered()) return false;
+  exchange.match.reply_hooks = hooks;
+  return true;
+}
+
+}  // namespace
+
 bool Exchange::reply(Body&& body) {
   if (is_answered_) return false;
   deadline_.cancel();
@@ -348,13 +364,8 @@ bool Exchange::reply(Body&& body) {
 
 // With hooks, a status to look at, an end to the answer's time, or a request's body that nobody may want any more.
 bool Exchange::reply_with_care(Body& body) {
-  if (!match.reply_hooks.empty()) [[unlikely]] {
-    // Taken away meanwhile, so that the answer to a hook that throws or refuses does not pass through them again.
-    const auto hooks = std::exchange(match.reply_hooks, {});
-    for (std::size_t i = hooks.size(); i-- > 0 && !is_answered_;) hooks[i]->on_reply(*this, response_, body);
-    if (is_answered_) return false;
-    match.reply_hooks = hooks;
-  }
+  if (!match.reply_hooks.empty() && !pass_hooks(*this, body)) [[unlikely]]
+    return false;
   if (response_.status < 200 || response_.status > 999) [[unlikely]] {
     log(LogLevel::Error, "a handler answered with a status that ends nothing: " + std::to_string(response_.status));
     return refuse(Error(ErrorKind::Handler));
@@ -432,6 +443,10 @@ void Exchange::inform(const http::Head& head) {
 
 Stream* Exchange::accept_upgrade(Receiver& receiver, Body body) {
   if (is_answered_ || stream_ == nullptr) return nullptr;
+  // Hooks see the head and no body: what follows is none of HTTP's. One that answers by itself takes the upgrade back.
+  Body nothing;
+  if (!match.reply_hooks.empty() && !pass_hooks(*this, nothing)) [[unlikely]]
+    return nullptr;
   is_answered_ = true;
   deadline_.cancel();
   Stream* stream = std::exchange(stream_, nullptr);

@@ -37,7 +37,12 @@ ws::Session* SocketRoute::open(Exchange& exchange, ws::Application* application)
   const ws::Accepted accepted = ws::accept_request(exchange, options_);
   session.set_deflate(accepted.deflate);
   if (!accepted.protocol.empty()) session.extras().protocol = accepted.protocol;
-  Stream* stream = exchange.accept_upgrade(session, session.body());
+  Stream* stream = nullptr;
+  try {
+    stream = exchange.accept_upgrade(session, session.body());
+  } catch (...) {
+    exchange.on_exception(std::current_exception());  // of middleware that wanted to add to the answer
+  }
   if (stream == nullptr) {
     session.forget();
     return nullptr;
