@@ -67,6 +67,8 @@ App& App::bus(std::unique_ptr<ws::Bus> bus) {
   return *this;
 }
 ws::Topics& App::topics() noexcept { return state_->topics; }
+ws::Counters App::socket_counters() const { return state_->totals.sum(); }
+ws::Totals& App::socket_totals() noexcept { return state_->totals; }
 App& App::limits(const Limits& limits) {
   state_->limits = limits;
   return *this;

@@ -75,6 +75,7 @@ class App : public Routes {
   Route& websocket(std::string_view pattern, F&& handler, WebSocketOptions options = {},
                    web::Where where = web::Where::current()) {
     options.topics = &topics();
+    options.totals = &socket_totals();
     return violet::websocket(*this, pattern, std::forward<F>(handler), std::move(options), where);
   }
   // To all WebSockets that have subscribed to `topic`; see ws/topic/topics.h. Any thread.
@@ -86,6 +87,10 @@ class App : public Routes {
   App& bus(std::unique_ptr<ws::Bus> bus);
   // For routes of groups: websocket(group, "/chat", handler, {.topics = &app.topics()}).
   [[nodiscard]] ws::Topics& topics() noexcept;
+  // What the WebSockets of all loops of this process have counted: opened, closed, messages, drops by policy. For any
+  // thread. Routes of groups count when they are given {.totals = &app.socket_totals()}.
+  [[nodiscard]] ws::Counters socket_counters() const;
+  [[nodiscard]] ws::Totals& socket_totals() noexcept;
 
   // --- what it is made of, beside the routes
   // `T&` as a handler's parameter; the object is shared by all loops. One of each type.

@@ -47,6 +47,7 @@ struct App::State {
   void drop_server();
 
   ws::Topics topics;
+  ws::Totals totals;
   Router router;
   std::vector<std::unique_ptr<Files>> files;
   std::unique_ptr<Docs> docs;

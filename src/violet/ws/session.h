@@ -216,6 +216,7 @@ class Session final : public Receiver, public Source, public DrainHook {
   [[nodiscard]] Kind usual_kind() const noexcept { return static_cast<Kind>(input_.data()[0] & 0x0f); }
   void drop_usual(int size) noexcept {
     input_.drop_front(kUsualHeadBytes + static_cast<std::size_t>(size));
+    ++taken_count_;
     if (input_.is_empty()) [[unlikely]]
       give_credit();
   }
@@ -293,11 +294,12 @@ class Session final : public Receiver, public Source, public DrainHook {
   DeflateParams deflate_;
   std::uint16_t close_code_ = 0;
 
-  std::uint32_t owed_bytes_ = 0;  // of what is or was in input_, and not yet credited
-  MaskKey key_ = 0;               // of the payload's next byte
-  std::uint64_t left_ = 0;        // of the payload
-  Slice input_;                   // what came and was not used yet
-  std::unique_ptr<Chain> more_;   // and behind it
+  std::uint32_t owed_bytes_ = 0;   // of what is or was in input_, and not yet credited
+  std::uint32_t taken_count_ = 0;  // messages, and not yet counted
+  MaskKey key_ = 0;                // of the payload's next byte
+  std::uint64_t left_ = 0;         // of the payload
+  Slice input_;                    // what came and was not used yet
+  std::unique_ptr<Chain> more_;    // and behind it
   Stash* stash_ = nullptr;
   Assembly* assembly_ = nullptr;
   Outbox* outbox_ = nullptr;

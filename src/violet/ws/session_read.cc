@@ -141,6 +141,7 @@ bool Session::take_whole(const FrameHead& head, Message& out) {
     return false;
   }
   out = Message(kind, input_.part(head.head_bytes, size));
+  ++taken_count_;
   consume(head.head_bytes + size);
   // The stream gets its bytes back once for all messages that came together.
   if (input_.is_empty()) give_credit();
@@ -311,6 +312,7 @@ bool Session::end_parts(Message& out) {
     return false;
   }
   kind_ = 0;
+  ++taken_count_;
   drop_assembly();
   return true;
 }
@@ -366,6 +368,7 @@ bool Session::finish_message(Message& out) {
     return false;
   }
   out = gathered();
+  ++taken_count_;
   kind_ = 0;
   drop_assembly();
   if (input_.is_empty()) give_credit();
@@ -374,6 +377,7 @@ bool Session::finish_message(Message& out) {
 
 // Everything of the input was used.
 void Session::give_credit() noexcept {
+  shared_.counters.received += std::exchange(taken_count_, 0u);
   input_ = Slice();
   if (owed_bytes_ > 0 && stream_ != nullptr) stream_->credit(std::exchange(owed_bytes_, 0));
 }

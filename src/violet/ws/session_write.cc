@@ -33,6 +33,7 @@ void Session::destroy() noexcept {
 }
 
 void Session::open(Stream& stream, Application* application) noexcept {
+  if (settings_.totals != nullptr) shared_.count_for(*settings_.totals);
   ++shared_.counters.opened;
   stream_ = &stream;
   application_ = application;
@@ -78,6 +79,7 @@ void Session::add_message(Kind kind, const Slice& payload) {
   const auto first = static_cast<std::uint8_t>(kFin | static_cast<std::uint8_t>(kind));
   if (!deflate_.is_on || payload.size() < settings_.compression.message_bytes_min) [[likely]] {
     add(first, payload);
+    outbox_->note_message();
     return;
   }
   Assembly& out = *shared_.assemblies.take();
@@ -96,6 +98,7 @@ void Session::add_message(Kind kind, const Slice& payload) {
   } else {
     add(first, payload);
   }
+  outbox_->note_message();
   shared_.assemblies.give(&out);
 }
 
@@ -109,6 +112,7 @@ Session::Sent Session::send_part(Kind kind, const Slice& payload, bool is_last) 
   const unsigned opcode = is_in_parts_ ? kContinuation : static_cast<unsigned>(kind);
   add(static_cast<std::uint8_t>(opcode | (is_last ? kFin : 0u)), payload);
   is_in_parts_ = !is_last;
+  if (is_last) outbox_->note_message();
   if (!is_in_parts_ && extras_ != nullptr) {
     while (!extras_->held.is_empty()) add_whole(extras_->held.pop_front());
   }
@@ -142,6 +146,7 @@ void Session::add_whole(const Slice& frame) {
   }
   if (outbox_ == nullptr) outbox_ = &shared_.take_outbox(settings_.backlog_bytes_max);
   outbox_->add_whole(frame);
+  outbox_->note_message();
   if (is_source_waiting_) wake();
 }
 
@@ -171,6 +176,7 @@ bool Session::make_way() {
 
 Pull Session::pull(Chain& out, std::size_t max) {
   if (outbox_ != nullptr) {
+    shared_.counters.sent += outbox_->take_message_count();
     outbox_->move_to(out, max, settings_.backlog == Backlog::DropOldest);
     if (outbox_->is_empty()) shared_.give_outbox(*std::exchange(outbox_, nullptr));
   }

@@ -36,6 +36,7 @@ struct Compression {
 };
 
 class Topics;
+class Totals;
 
 struct Options {
   std::vector<std::string> protocols;  // subprotocols: offered by a client, understood by a server; the client's first
@@ -46,6 +47,7 @@ struct Options {
   Compression compression;
   Backlog backlog = Backlog::Wait;
   Topics* topics = nullptr;  // for subscribe(); an App sets its own
+  Totals* totals = nullptr;  // what counts these sockets, too; an App sets its own
   // Instead of the limits of the same names in core/limits.h. A time of 0 switches it off.
   std::optional<std::uint64_t> message_bytes_max;
   std::optional<std::uint64_t> backlog_bytes_max;
@@ -66,6 +68,7 @@ struct Settings {
         close_ms(options.close_ms.value_or(limits.websocket_close_ms)),
         backlog(options.backlog),
         topics(options.topics),
+        totals(options.totals),
         compression(options.compression) {}
 
   std::uint64_t message_bytes_max;
@@ -76,6 +79,7 @@ struct Settings {
   std::uint64_t close_ms;
   Backlog backlog;
   Topics* topics;
+  Totals* totals;
   Compression compression;
 };
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace violet::ws {
 
@@ -57,6 +58,10 @@ class Outbox {
   // Takes away the oldest message that nothing has left of; 0 when there is none, otherwise its bytes. REQUIRES: all
   // frames were added apart or whole.
   std::size_t drop_oldest() noexcept;
+
+  // How many messages were added since it was asked last: by the short ways, and as others say.
+  void note_message() noexcept { ++message_count_; }
+  [[nodiscard]] std::uint32_t take_message_count() noexcept { return std::exchange(message_count_, 0u); }
 
   // Moves about `max` bytes to the end of `out`; never part of a frame when `keeps_frames`.
   void move_to(Chain& out, std::size_t max, bool keeps_frames);
@@ -114,6 +119,7 @@ class Outbox {
     to[0] = static_cast<char>(first);
     to[1] = static_cast<char>(size);
     used_ += size + 2;
+    ++message_count_;
     return to + 2;
   }
   void add_long(std::uint8_t first, const Slice& payload, const MaskKey* key);
@@ -139,6 +145,7 @@ class Outbox {
   std::size_t used_ = 0;
   std::size_t quick_end_ = 0;  // of used_, for add_tiny() and add_short()
   std::size_t bytes_max_ = 0;
+  std::uint32_t message_count_ = 0;
 };
 
 }  // namespace violet::ws

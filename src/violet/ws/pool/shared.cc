@@ -59,6 +59,7 @@ void MaskKeys::refill() noexcept {
 // --- what a loop's sockets share
 
 Shared::~Shared() {
+  if (totals_ != nullptr) totals_->leave(counters);
   for (Session* session : drained_) session->release();
   if (spare_outbox_ != nullptr) outboxes_.give(spare_outbox_);
 }

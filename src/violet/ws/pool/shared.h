@@ -3,7 +3,6 @@
 // Shared: what the sockets of one loop have in common: pools of what a socket needs only while it is at work. There is
 // one for each loop (Loop::local), used by that loop alone. An idle socket holds nothing of it.
 
-#include "violet/core/site.h"
 #include "violet/event/loop.h"
 #include "violet/memory/block.h"
 #include "violet/memory/pool.h"
@@ -12,6 +11,7 @@
 #include "violet/ws/codec/utf8.h"
 #include "violet/ws/deflate/deflate.h"
 #include "violet/ws/pool/outbox.h"
+#include "violet/ws/pool/totals.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -80,18 +80,6 @@ struct Stash {
   char bytes[kFrameHeadMax + kControlBytesMax];
 };
 
-// What the sockets of one loop count; any thread may read it.
-struct Counters {
-  Counter opened;
-  Counter closed;
-  Counter protocol_errors;
-  Counter timeouts;  // peers that vanished, or took no part in closing
-  Counter dropped_oldest;
-  Counter dropped_newest;
-  Counter closed_for_backlog;
-  Counter waited_for_room;  // sends that had to wait, or would have had to
-};
-
 // Keys that nobody can foretell (RFC 6455 §10.3), drawn from the system many at a time.
 class MaskKeys {
  public:
@@ -114,6 +102,11 @@ struct Shared {
   Shared& operator=(const Shared&) = delete;
   ~Shared();
 
+  // What is counted here counts for `totals` too. A loop's sockets belong to one App: the first one decides.
+  void count_for(Totals& totals) {
+    if (totals_ == nullptr) [[unlikely]]
+      (totals_ = &totals)->join(counters);
+  }
   // Room for `extra` more bytes.
   void make_room(Assembly& assembly, std::size_t extra);
   [[nodiscard]] Outbox& take_outbox(std::size_t bytes_max) {
@@ -146,6 +139,7 @@ struct Shared {
  private:
   void on_turn_end() noexcept;
 
+  Totals* totals_ = nullptr;
   Pool<Outbox> outboxes_{16};
   Outbox* spare_outbox_ = nullptr;
   std::vector<Session*> drained_;  // each counted
