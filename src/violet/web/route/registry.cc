@@ -106,7 +106,7 @@ const Endpoint& Dispatch::find(Exchange& exchange) const {
   return find_fallback(exchange, path, values, methods);
 }
 
-const Endpoint& Dispatch::find_fallback(Exchange& exchange, const SplitPath& path, std::string_view* values,
+const Endpoint& Dispatch::find_fallback(Exchange& exchange, SplitPath& path, std::string_view* values,
                                         std::uint64_t methods) const {
   const http::Head& head = exchange.request();
   const bool is_question = head.method == http::Method::Options;

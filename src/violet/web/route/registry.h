@@ -62,7 +62,7 @@ struct Dispatch {
 
  private:
   // What answers for a route of the path when none has the method.
-  [[nodiscard]] const Endpoint& find_fallback(Exchange& exchange, const SplitPath& path, std::string_view* values,
+  [[nodiscard]] const Endpoint& find_fallback(Exchange& exchange, SplitPath& path, std::string_view* values,
                                               std::uint64_t methods) const;
 };
 

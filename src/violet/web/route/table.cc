@@ -3,6 +3,8 @@
 #include "violet/base/ascii.h"
 #include "violet/base/check.h"
 
+#include <cstring>
+
 namespace violet::web {
 namespace {
 
@@ -94,12 +96,14 @@ std::uint32_t Table::make_leaf(const Pattern& pattern) {
 }
 
 std::uint32_t Table::find_child(std::uint32_t parent, std::string_view text) const noexcept {
+  if (text.empty()) return nodes_[parent].empty;
   if (!nodes_[parent].has_literals) return kNone;
   const std::uint32_t hash = hash_of(parent, text);
   const std::size_t mask = edge_slots_.size() - 1;
-  for (std::size_t at = hash & mask; edge_slots_[at] != kNone; at = (at + 1) & mask) {
-    const Edge& edge = edges_[edge_slots_[at]];
-    if (edge.hash == hash && edge.parent == parent && is_equal(edge.text, text)) return edge.child;
+  for (std::size_t at = hash & mask; edge_slots_[at].edge != kNone; at = (at + 1) & mask) {
+    if (edge_slots_[at].hash != hash) continue;
+    const Edge& edge = edges_[edge_slots_[at].edge];
+    if (edge.parent == parent && are_equal(edge.text, text)) return edge.child;
   }
   return kNone;
 }
@@ -108,10 +112,11 @@ std::uint32_t Table::make_child(std::uint32_t parent, std::string_view text) {
   if (const std::uint32_t child = find_child(parent, text); child != kNone) return child;
   nodes_.emplace_back();
   const auto child = static_cast<std::uint32_t>(nodes_.size() - 1);
+  if (text.empty()) return nodes_[parent].empty = child;
   nodes_[parent].has_literals = true;
   edges_.push_back({hash_of(parent, text), parent, child, std::string(text)});
   if (slots_for(edges_.size()) != edge_slots_.size()) {
-    edge_slots_.assign(slots_for(edges_.size()), kNone);
+    edge_slots_.assign(slots_for(edges_.size()), {});
     for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) index_edge(edge);
   } else {
     index_edge(static_cast<std::uint32_t>(edges_.size() - 1));
@@ -122,8 +127,8 @@ std::uint32_t Table::make_child(std::uint32_t parent, std::string_view text) {
 void Table::index_edge(std::uint32_t edge) noexcept {
   const std::size_t mask = edge_slots_.size() - 1;
   std::size_t at = edges_[edge].hash & mask;
-  while (edge_slots_[at] != kNone) at = (at + 1) & mask;
-  edge_slots_[at] = edge;
+  while (edge_slots_[at].edge != kNone) at = (at + 1) & mask;
+  edge_slots_[at] = {edges_[edge].hash, edge};
 }
 
 void Table::add_exact(const std::string& text, std::uint32_t leaf) {
@@ -149,84 +154,111 @@ void Table::index_exact(ExactSlot slot) noexcept {
 
 Table::Split Table::split(std::string_view path, Arena& arena, SplitPath& out) const {
   if (path.empty() || path.front() != '/') return Split::Never;
-  out = {};
-  out.text = path;
-  if (std::memchr(path.data(), '%', path.size()) != nullptr) {
-    char* text = static_cast<char*>(arena.allocate(path.size(), 1));
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < path.size(); ++i) {
-      if (path[i] != '%') {
-        text[size++] = path[i];
-        continue;
-      }
-      if (i + 2 >= path.size()) return Split::Malformed;
-      const int high = ascii::hex_value(path[i + 1]);
-      const int low = ascii::hex_value(path[i + 2]);
-      if (high < 0 || low < 0) return Split::Malformed;
-      i += 2;
-      text[size] = static_cast<char>(high << 4 | low);
-      if (text[size] == '/') out.last_inner_slash = text + size;
-      ++size;
-    }
-    out.text = {text, size};
-    if (std::memchr(text, 0, size) != nullptr) return Split::Never;
+  out.text_ = path;
+  if (find_byte(path, '%') != path.size()) {
+    if (const Split verdict = decode(path, arena, out); verdict != Split::Done) return verdict;
   }
-  // Segments end at the raw slashes; the decoded ones among them are found again by walking both texts.
-  auto* segments = arena.array<std::string_view>(depth_max_);
-  out.segments = segments;
-  const char* const end = path.data() + path.size();
-  const char* raw = path.data() + 1;
-  const char* text = out.text.data() + 1;
-  for (;;) {
-    const char* start = text;
-    for (; raw != end && *raw != '/'; ++text) raw += *raw == '%' ? 3 : 1;
-    if (out.count < depth_max_) segments[out.count] = {start, static_cast<std::size_t>(text - start)};
-    ++out.count;
-    if (raw == end) return Split::Done;
-    ++raw;
-    ++text;
-  }
+  out.segments_ = arena.array<std::string_view>(depth_max_);
+  out.at_ = out.text_.data() + 1;
+  out.raw_ = path.data() + 1;
+  out.raw_end_ = path.data() + path.size();
+  return Split::Done;
 }
 
-const Endpoint* Table::find(const SplitPath& path, http::Method method, std::string_view* values) const noexcept {
+Table::Split Table::decode(std::string_view path, Arena& arena, SplitPath& out) {
+  char* text = static_cast<char*>(arena.allocate(path.size(), 1));
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] != '%') {
+      text[size++] = path[i];
+      continue;
+    }
+    if (i + 2 >= path.size()) return Split::Malformed;
+    const int high = ascii::hex_value(path[i + 1]);
+    const int low = ascii::hex_value(path[i + 2]);
+    if (high < 0 || low < 0) return Split::Malformed;
+    i += 2;
+    text[size] = static_cast<char>(high << 4 | low);
+    if (text[size] == '/') out.last_inner_slash_ = text + size;
+    ++size;
+  }
+  out.text_ = {text, size};
+  out.is_decoded_ = true;
+  return std::memchr(text, 0, size) != nullptr ? Split::Never : Split::Done;
+}
+
+// Segments end at the raw slashes; the decoded ones among them are found again by walking both texts.
+void SplitPath::split_next() noexcept {
+  const char* const start = at_;
+  if (!is_decoded_) [[likely]] {
+    at_ += find_byte({at_, static_cast<std::size_t>(raw_end_ - at_)}, '/');
+    raw_ = at_;
+  } else {
+    for (; raw_ != raw_end_ && *raw_ != '/'; ++at_) raw_ += *raw_ == '%' ? 3 : 1;
+  }
+  segments_[count_++] = {start, static_cast<std::size_t>(at_ - start)};
+  is_whole_ = raw_ == raw_end_;
+  ++raw_;
+  ++at_;
+}
+
+const Endpoint* Table::find(SplitPath& path, http::Method method, std::string_view* values) const noexcept {
   return find_below({path, method, values}, 0, 0, 0);
 }
 
 const Endpoint* Table::find_below(const Search& search, std::uint32_t at, std::size_t depth,
                                   std::size_t value_count) const noexcept {
-  const Node& node = nodes_[at];
-  const SplitPath& path = search.path;
-  if (depth == path.count) return node.leaf != kNone ? leaves_[node.leaf].find(search.method) : nullptr;
-  if (depth == depth_max_) return nullptr;
-  const std::string_view segment = path.segments[depth];
-  if (const std::uint32_t child = find_child(at, segment); child != kNone) {
-    if (const Endpoint* found = find_below(search, child, depth + 1, value_count); found != nullptr) return found;
-  }
-  if (segment.empty()) return nullptr;
-  if (node.param != kNone) {
-    search.values[value_count] = segment;
-    if (const Endpoint* found = find_below(search, node.param, depth + 1, value_count + 1); found != nullptr) {
-      return found;
+  SplitPath& path = search.path;
+  for (;;) {
+    const Node& node = nodes_[at];
+    if (path.ends_at(depth)) return node.leaf != kNone ? leaves_[node.leaf].find(search.method) : nullptr;
+    if (depth == depth_max_) return nullptr;
+    if (!node.has_literals && node.param == kNone) {
+      // Nothing below depends on where this segment ends, unless it is empty.
+      const std::string_view rest = path.rest(depth);
+      if (!rest.empty() && rest.front() != '/') return find_rest(search, node, rest, value_count);
     }
+    const std::string_view segment = path.segment(depth);
+    if (const std::uint32_t child = find_child(at, segment); child != kNone) {
+      if (node.param == kNone && node.rest == kNone) {
+        // There is no other way.
+        at = child;
+        ++depth;
+        continue;
+      }
+      if (const Endpoint* found = find_below(search, child, depth + 1, value_count); found != nullptr) return found;
+    }
+    if (segment.empty()) return nullptr;
+    if (node.param != kNone) {
+      search.values[value_count] = segment;
+      if (const Endpoint* found = find_below(search, node.param, depth + 1, value_count + 1); found != nullptr) {
+        return found;
+      }
+    }
+    return find_rest(search, node, path.rest(depth), value_count);
   }
-  if (node.rest == kNone || path.last_inner_slash >= segment.data()) return nullptr;
-  search.values[value_count] = {segment.data(), static_cast<std::size_t>(path.text.end() - segment.data())};
+}
+
+const Endpoint* Table::find_rest(const Search& search, const Node& node, std::string_view rest,
+                                 std::size_t value_count) const noexcept {
+  if (node.rest == kNone || search.path.last_inner_slash() >= rest.data()) return nullptr;
+  search.values[value_count] = rest;
   return leaves_[node.rest].find(search.method);
 }
 
-std::uint64_t Table::methods(const SplitPath& path) const noexcept { return methods_below(path, 0, 0); }
+std::uint64_t Table::methods(SplitPath& path) const noexcept { return methods_below(path, 0, 0); }
 
-std::uint64_t Table::methods_below(const SplitPath& path, std::uint32_t at, std::size_t depth) const noexcept {
+std::uint64_t Table::methods_below(SplitPath& path, std::uint32_t at, std::size_t depth) const noexcept {
   const Node& node = nodes_[at];
-  if (depth == path.count) return node.leaf != kNone ? leaves_[node.leaf].methods() : 0;
+  if (path.ends_at(depth)) return node.leaf != kNone ? leaves_[node.leaf].methods() : 0;
   if (depth == depth_max_) return 0;
-  const std::string_view segment = path.segments[depth];
+  const std::string_view segment = path.segment(depth);
   std::uint64_t found = 0;
   if (const std::uint32_t child = find_child(at, segment); child != kNone)
     found = methods_below(path, child, depth + 1);
   if (segment.empty()) return found;
   if (node.param != kNone) found |= methods_below(path, node.param, depth + 1);
-  if (node.rest != kNone && path.last_inner_slash < segment.data()) found |= leaves_[node.rest].methods();
+  if (node.rest != kNone && path.last_inner_slash() < segment.data()) found |= leaves_[node.rest].methods();
   return found;
 }
 

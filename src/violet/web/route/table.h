@@ -13,10 +13,10 @@
 
 #include "violet/http/method.h"
 #include "violet/memory/arena.h"
+#include "violet/memory/text.h"
 #include "violet/web/route/pattern.h"
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,12 +51,39 @@ class Leaf {
   std::uint64_t methods_ = 0;
 };
 
-// A path, split and decoded.
-struct SplitPath {
-  std::string_view text;                       // segments with '/' between them
-  const std::string_view* segments = nullptr;  // the first ones, as many as a pattern can have
-  std::size_t count = 0;                       // of all segments
-  const char* last_inner_slash = nullptr;      // the last '/' that came from a "%2F"
+// A path, decoded and split. Its segments are looked for as a search comes to them: what a rest takes is never split.
+class SplitPath {
+ public:
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }  // segments with '/' between them
+  // Whether the path has `depth` segments. REQUIRES: it has as many at least.
+  [[nodiscard]] bool ends_at(std::size_t depth) const noexcept { return is_whole_ && depth == count_; }
+  // REQUIRES: it has more than `depth` segments, and Table's deepest pattern has, too.
+  [[nodiscard]] std::string_view segment(std::size_t depth) noexcept {
+    if (depth == count_) [[likely]]
+      split_next();
+    return segments_[depth];
+  }
+  // From that segment to the end. REQUIRES: as segment().
+  [[nodiscard]] std::string_view rest(std::size_t depth) const noexcept {
+    const char* const start = depth == count_ ? at_ : segments_[depth].data();
+    return {start, static_cast<std::size_t>(text_.data() + text_.size() - start)};
+  }
+  // The last '/' that came from a "%2F", nullptr when there is none.
+  [[nodiscard]] const char* last_inner_slash() const noexcept { return last_inner_slash_; }
+
+ private:
+  friend class Table;
+  void split_next() noexcept;
+
+  std::string_view text_;
+  std::string_view* segments_ = nullptr;
+  std::size_t count_ = 0;      // of those that were found
+  const char* at_ = nullptr;   // in text_, where the next one begins
+  const char* raw_ = nullptr;  // the same in the path as received
+  const char* raw_end_ = nullptr;
+  const char* last_inner_slash_ = nullptr;
+  bool is_decoded_ = false;  // text_ is not the path as received
+  bool is_whole_ = false;    // all have been found
 };
 
 class Table {
@@ -79,18 +106,16 @@ class Table {
     for (std::size_t at = hash & exact_mask_;; at = (at + 1) & exact_mask_) {
       const ExactSlot& slot = exact_slots_[at];
       if (slot.leaf == kNone) return nullptr;
-      if (slot.hash == hash && is_equal(slot.text, path)) {
-        return &leaves_[slot.leaf];
-      }
+      if (slot.hash == hash && are_equal(slot.text, path)) return &leaves_[slot.leaf];
     }
   }
 
+  // REQUIRES: `out` is new.
   [[nodiscard]] Split split(std::string_view path, Arena& arena, SplitPath& out) const;
   // `values` has room for values_max() texts and gets those of the parameters.
-  [[nodiscard]] const Endpoint* find(const SplitPath& path, http::Method method,
-                                     std::string_view* values) const noexcept;
+  [[nodiscard]] const Endpoint* find(SplitPath& path, http::Method method, std::string_view* values) const noexcept;
   // The methods of all patterns that match.
-  [[nodiscard]] std::uint64_t methods(const SplitPath& path) const noexcept;
+  [[nodiscard]] std::uint64_t methods(SplitPath& path) const noexcept;
   // The methods of all patterns.
   [[nodiscard]] std::uint64_t all_methods() const noexcept;
   [[nodiscard]] std::size_t values_max() const noexcept { return values_max_; }
@@ -100,8 +125,9 @@ class Table {
   struct Node {
     std::uint32_t param = kNone;  // node
     std::uint32_t leaf = kNone;
-    std::uint32_t rest = kNone;  // leaf
-    bool has_literals = false;
+    std::uint32_t rest = kNone;   // leaf
+    std::uint32_t empty = kNone;  // node: the segment behind a slash at the end
+    bool has_literals = false;    // others than that
   };
   struct Edge {
     std::uint32_t hash = 0;
@@ -109,59 +135,24 @@ class Table {
     std::uint32_t child = kNone;
     std::string text;
   };
+  struct EdgeSlot {
+    std::uint32_t hash = 0;
+    std::uint32_t edge = kNone;
+  };
   struct ExactSlot {
     std::uint32_t hash = 0;
     std::uint32_t leaf = kNone;
     std::string text;
   };
 
-  [[nodiscard]] static std::uint64_t load(const char* from) noexcept {
-    std::uint64_t word;
-    std::memcpy(&word, from, 8);
-    return word;
-  }
-  // Texts here are short: without a call.
-  [[nodiscard]] static bool is_equal(std::string_view a, std::string_view b) noexcept {
-    if (a.size() != b.size()) return false;
-    const char* left = a.data();
-    const char* right = b.data();
-    std::size_t size = a.size();
-    if (size >= 8) {
-      for (; size > 8; size -= 8, left += 8, right += 8) {
-        if (load(left) != load(right)) return false;
-      }
-      // The last eight bytes, which may overlap the ones before.
-      return load(left + size - 8) == load(right + size - 8);
-    }
-    for (; size > 0; --size) {
-      if (*left++ != *right++) return false;
-    }
-    return true;
-  }
   [[nodiscard]] static std::uint32_t hash_of(std::string_view text) noexcept {
-    constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15, kSecond = 0xd6e8feb86659fd93;
-    const char* at = text.data();
-    std::size_t left = text.size();
-    std::uint64_t hash = left * kSecond;
-    if (left >= 8 && left <= 16) {
-      // Two loads, which overlap unless there are sixteen bytes.
-      hash = ((hash ^ load(at)) * kFirst) ^ (hash >> 29);
-      hash = (hash ^ load(at + left - 8)) * kSecond;
-    } else if (left > 16) {
-      for (; left > 8; left -= 8, at += 8) hash = ((hash ^ load(at)) * kFirst) ^ (hash >> 29);
-      // The last eight bytes, which may overlap the ones before.
-      hash = (hash ^ load(text.data() + text.size() - 8)) * kSecond;
-    } else {
-      std::uint64_t word = 0;
-      for (; left > 0; --left) word = word << 8 | static_cast<unsigned char>(*at++);
-      hash = (hash ^ word) * kFirst;
-    }
-    return static_cast<std::uint32_t>(hash >> 32);
+    return static_cast<std::uint32_t>(hash_text(text) >> 32);
   }
   [[nodiscard]] static std::uint32_t hash_of(std::uint32_t parent, std::string_view text) noexcept {
     return (hash_of(text) ^ parent * 0x9e3779b1U) * 0x85ebca6bU;
   }
 
+  [[nodiscard]] static Split decode(std::string_view path, Arena& arena, SplitPath& out);
   // The pattern's place among leaves_, kNone if it has none.
   [[nodiscard]] std::uint32_t find_leaf(const Pattern& pattern) const noexcept;
   std::uint32_t make_leaf(const Pattern& pattern);
@@ -172,18 +163,20 @@ class Table {
   void index_exact(ExactSlot slot) noexcept;
 
   struct Search {
-    const SplitPath& path;
+    SplitPath& path;
     http::Method method;
     std::string_view* values;
   };
   [[nodiscard]] const Endpoint* find_below(const Search& search, std::uint32_t at, std::size_t depth,
                                            std::size_t value_count) const noexcept;
-  [[nodiscard]] std::uint64_t methods_below(const SplitPath& path, std::uint32_t at, std::size_t depth) const noexcept;
+  [[nodiscard]] const Endpoint* find_rest(const Search& search, const Node& node, std::string_view rest,
+                                          std::size_t value_count) const noexcept;
+  [[nodiscard]] std::uint64_t methods_below(SplitPath& path, std::uint32_t at, std::size_t depth) const noexcept;
 
   std::vector<Node> nodes_ = std::vector<Node>(1);
   std::vector<Leaf> leaves_;
   std::vector<Edge> edges_;
-  std::vector<std::uint32_t> edge_slots_;
+  std::vector<EdgeSlot> edge_slots_;
   std::vector<ExactSlot> exact_slots_;
   std::size_t exact_mask_ = 0;
   std::size_t exact_count_ = 0;
