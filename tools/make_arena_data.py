@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the files that the arena serves below /static: the names, the sizes and, about, the compressibility that its
-contract gives (docs/performance.md), each with its .br and .gz twins. The same bytes on every machine and every run.
+"""Makes what the arena's entry reads: the data set of its JSON (tools/arena/dataset.py), and the files that it serves
+below /static, with the names, the sizes and, about, the compressibility that its contract gives (docs/performance.md),
+each with its .br and .gz twins. The same bytes on every machine and every run.
 
-    tools/make_arena_data.py DIR          writes DIR/static/
+    tools/make_arena_data.py DIR          writes DIR/dataset.json and DIR/static/
     tools/make_arena_data.py --self-test  proves that sizes, names and repetition hold
 
 The texts are what they say they are (style sheets, scripts, pages), so that a browser takes them; the pictures and
@@ -12,12 +13,17 @@ fonts are noise behind the right first bytes. Twins are made by gzip -9 and, whe
 import argparse
 import gzip
 import hashlib
+import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import zlib
+
+sys.dont_write_bytecode = True
+
+from arena import dataset  # noqa: E402
 
 # name, bytes, bytes of its .br twin in the arena (0: it has none)
 FILES = (
@@ -43,6 +49,9 @@ FILES = (
     ("thumb2.webp", 6144, 0),
 )
 TOLERANCE = 0.15  # of the compressed size
+# Items, factor, bytes of the arena's answer.
+ANSWERS = ((5, 7, 888), (10, 2, 1695), (15, 5, 2556), (25, 4, 4190), (40, 8, 6707), (50, 6, 8397))
+ANSWER_TOLERANCE = 0.05
 NEAR = 200  # pieces back that are repeated: within the window of every compressor
 
 WORDS = (
@@ -168,13 +177,27 @@ def write(folder):
             # Behind their file: one that is older than it would not be served.
             for extension, bytes_ in twins_of(data).items():
                 (static / (name + extension)).write_bytes(bytes_)
+    dataset.write(folder / "dataset.json")
     return static
+
+
+def wrong_data_set(path):
+    """What is not as the contract has it: what a client gets of `count` items with factor `m` has about those bytes."""
+    items = json.loads(path.read_text(encoding="utf-8"))
+    if items != dataset.items():
+        yield "dataset.json: not the items of tools/arena/dataset.py"
+    for count, m, wanted in ANSWERS:
+        answer = [dict(item, total=item["price"] * item["quantity"] * m) for item in items[:count]]
+        size = len(json.dumps({"items": answer, "count": count}, separators=(",", ":")))
+        if abs(size / wanted - 1) > ANSWER_TOLERANCE:
+            yield f"/json/{count}?m={m}: {size} bytes, not about {wanted}"
 
 
 def self_test():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         static = write(pathlib.Path(folder))
+        wrong.extend(wrong_data_set(pathlib.Path(folder, "dataset.json")))
         again = {name: make(name, size, twin) for name, size, twin in FILES[:3]}
         for name, size, twin in FILES:
             data = (static / name).read_bytes()
@@ -200,7 +223,7 @@ def main():
         return self_test()
     if options.folder is None:
         parser.error("where to?")
-    print(f"made {len(FILES)} files in {write(options.folder)}")
+    print(f"made {len(FILES)} files in {write(options.folder)}, and dataset.json beside it")
     return 0
 
 
