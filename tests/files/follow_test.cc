@@ -1,9 +1,13 @@
 // What is remembered follows the disk, in every mode: the first request after a change gets what is there then.
 
 #include "tests/files/serving.h"
+#include "violet/features/files/disk/version.h"
 
 #include <chrono>
+#include <ctime>
+#include <fcntl.h>
 #include <thread>
+#include <unistd.h>
 
 namespace violet::files {
 namespace {
@@ -227,6 +231,27 @@ TEST_F(Serving, PrewarmReadsEverythingBeforeTheFirstRequest) {
   EXPECT_EQ(text("/static/sub/b.js", {{"Accept-Encoding", "br"}}), "br");
   EXPECT_EQ(files.stats().reads, reads);
 }
+
+#if defined(__linux__)
+// The clock that files are stamped with ticks every few milliseconds: a change within the tick of the one before may
+// bear the same time. So a version counts only when the clock has left the tick that the file is stamped with.
+TEST(FollowVersion, IsSettledWhenItsTickIsOver) {
+  const Tree tree;
+  for (int i = 0; i < 8; ++i) {
+    tree.write("a.txt", std::to_string(i));
+    const int descriptor = ::open(tree.path("a.txt").c_str(), O_RDONLY | O_CLOEXEC);
+    ASSERT_GE(descriptor, 0);
+    Status status;
+    int error = 0;
+    EXPECT_EQ(settled_version(descriptor, status, error), Settled::Yes);
+    EXPECT_EQ(error, 0);
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    EXPECT_LT(status.version.changed_ns, now.tv_sec * 1'000'000'000 + now.tv_nsec);
+    ::close(descriptor);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace violet::files
