@@ -3,6 +3,7 @@
 #include "violet/features/openapi/assets.h"
 #include "violet/features/openapi/write/document.h"
 #include "violet/http/value/condition.h"
+#include "violet/web/page/html.h"
 
 #include <charconv>
 #include <cstdint>
@@ -25,17 +26,9 @@ std::string etag_of(std::string_view text) {
   return '"' + std::string(digits, static_cast<std::size_t>(end - digits)) + '"';
 }
 
-std::string escape_html(std::string_view text) {
+std::string html_of(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
-    }
-  }
+  web::append_html(out, text);
   return out;
 }
 
@@ -109,8 +102,8 @@ void Docs::add_viewer(Routes& routes, const std::string& prefix, const web::Wher
     const bool is_index = asset.name == "index.html";
     std::string text(asset.text);
     if (is_index) {
-      text = replace_all(std::move(text), "{{base}}", folder.empty() ? "" : escape_html(folder) + "/");
-      text = replace_all(std::move(text), "{{title}}", escape_html(options_.title));
+      text = replace_all(std::move(text), "{{base}}", folder.empty() ? "" : html_of(folder) + "/");
+      text = replace_all(std::move(text), "{{title}}", html_of(options_.title));
     }
     fill(page, std::move(text));
     add(routes, is_index ? (prefix.empty() ? "/" : prefix) : prefix + "/" + std::string(asset.name), page, where);

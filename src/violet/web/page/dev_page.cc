@@ -6,6 +6,7 @@
 #include "violet/web/endpoint.h"
 #include "violet/web/error_pages.h"
 #include "violet/web/output/respond.h"
+#include "violet/web/page/html.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -46,15 +47,7 @@ class Html {
     return *this;
   }
   Html& text(std::string_view text) {
-    for (const char c : text) {
-      switch (c) {
-        case '<': text_ += "&lt;"; break;
-        case '>': text_ += "&gt;"; break;
-        case '&': text_ += "&amp;"; break;
-        case '"': text_ += "&quot;"; break;
-        default: text_ += c;
-      }
-    }
+    append_html(text_, text);
     return *this;
   }
   Html& row(std::string_view name, std::string_view value) {

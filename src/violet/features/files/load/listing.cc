@@ -2,6 +2,7 @@
 
 #include "violet/base/ascii.h"
 #include "violet/http/target.h"
+#include "violet/web/page/html.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,19 +48,6 @@ a.up::before{border:0;background:none;content:"↑";width:.8em;height:auto;opaci
 p{color:var(--soft);font-size:.85rem}
 @media(max-width:34rem){.time{display:none}}
 )";
-
-void append_escaped(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-    }
-  }
-}
 
 // "img9" before "img10", case aside; equal texts by their bytes.
 bool is_before(std::string_view a, std::string_view b) noexcept {
@@ -143,7 +131,7 @@ void append_row(std::string& page, const Row& row) {
   if (row.is_folder) page += " class=\"folder\"";
   // Everything but letters, digits and -._~ is percent-encoded, so that no name is a scheme, a path or an attribute.
   page.append(" href=\"./").append(http::encode(row.name, arena)).append(row.is_folder ? "/\">" : "\">");
-  append_escaped(page, row.name);
+  web::append_html(page, row.name);
   page.append(row.is_folder ? "/" : "").append("</a></td><td class=\"size\">");
   page.append(row.is_folder ? "–" : size_text(row.size)).append("</td><td class=\"time\">");
   page.append(time_text(row.modified_s)).append("</td></tr>\n");
@@ -162,7 +150,7 @@ std::string listing_page(const Root& root, Descriptor folder, const ListingOptio
     return a.is_folder != b.is_folder ? a.is_folder : is_before(a.name, b.name);
   });
   std::string title;
-  append_escaped(title, options.title);
+  web::append_html(title, options.title);
   std::string page = "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n";
   page += "<meta name=\"viewport\" content=\"width=device-width\">\n<title>" + title + "/</title>\n<style>";
   page.append(kStyle).append("</style>\n<main>\n<h1><span>Index of</span> " + title + "/</h1>\n<table>\n");
