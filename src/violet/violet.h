@@ -35,6 +35,7 @@
 #include "violet/web/middleware.h"
 #include "violet/web/output/file.h"
 #include "violet/web/output/generator.h"
+#include "violet/web/output/json_stream.h"
 #include "violet/web/output/reply.h"
 #include "violet/web/router.h"
 #include "violet/web/upload/multipart.h"

@@ -6,6 +6,7 @@
 #include "violet/core/site.h"
 #include "violet/data/rule/rule.h"
 #include "violet/json/block_writer.h"
+#include "violet/web/output/json_stream.h"
 
 #include <algorithm>
 
@@ -58,6 +59,16 @@ Body json_body(Exchange& exchange, const data::Type& type, const void* value) {
     return Slice::literal(R"({"status":500})");
   }
   return writer.take();
+}
+
+Slice json_piece(std::string_view before, const data::Type& type, const void* value, std::string_view behind) {
+  json::StringWriter writer;
+  writer.raw(before).write(type, value).raw(behind);
+  if (writer.has_failed()) [[unlikely]] {
+    log(LogLevel::Error, "a value of a stream cannot be written as JSON: it is nested too deep");
+    return Slice::of(std::string(before).append("null").append(behind));
+  }
+  return Slice::of(std::move(writer).text());
 }
 
 }  // namespace violet::web

@@ -9,11 +9,12 @@
 // What does not fit T never reaches the handler: 415 when the body is not said to be JSON, 400 when it is none, with
 // line and column, and 422 with every member that is wrong; see json/reader.h for what is read how. Results are written
 // into blocks of the loop's pool and go out as they are. Json<T> as a result answers any T as JSON, a text in quotes
-// too.
+// too. Other forms than JSON, by what the client accepts: web/negotiation/representations.h.
 
 #include "violet/data/type_of.h"
 #include "violet/json/reader.h"
 #include "violet/web/input/extract.h"
+#include "violet/web/negotiation/representations.h"
 #include "violet/web/output/respond.h"
 
 #include <string>
@@ -55,6 +56,16 @@ Body json_body(Exchange& exchange, const data::Type& type, const void* value);
 // The Content-Type says JSON: application/json or anything with +json.
 [[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
 
+template <class R>
+consteval auto json_replies() {
+  constexpr ReplyShape kJson{.status = 200, .media = kJsonType, .type = &data::kType<R>};
+  if constexpr (HasRepresentations<R>) {
+    return represented<R>(kJson);
+  } else {
+    return web::replies(kJson);
+  }
+}
+
 }  // namespace web
 
 template <class T, json::ReadOptions options>
@@ -75,8 +86,15 @@ struct Extract<Json<T, options>> : Extractor {
 template <class R>
   requires web::JsonResult<R>
 struct Respond<R> {
-  static constexpr auto replies = web::replies({.status = 200, .media = web::kJsonType, .type = &data::kType<R>});
-  static Body body(Exchange& exchange, const R& value) { return web::json_body(exchange, data::kType<R>, &value); }
+  static constexpr auto replies = web::json_replies<R>();
+  static Body body(Exchange& exchange, const R& value) {
+    const auto json = [&] { return web::json_body(exchange, data::kType<R>, &value); };
+    if constexpr (web::HasRepresentations<R>) {
+      return web::represent(exchange, value, json);
+    } else {
+      return json();
+    }
+  }
 };
 template <class T, json::ReadOptions options>
   requires data::Known<T>

@@ -10,7 +10,8 @@ namespace violet::web {
 // Between the coroutine and the wire. Lives in the exchange's arena, owned by the body that holds it.
 class GeneratorSource final : public Source {
  public:
-  GeneratorSource(Exchange& exchange, Task<void>&& task) noexcept : exchange_(&exchange), task_(std::move(task)) {}
+  GeneratorSource(Exchange& exchange, Task<void>&& task, const Ends& ends) noexcept
+      : exchange_(&exchange), task_(std::move(task)), piece_(Slice::literal(ends.before)), behind_(ends.behind) {}
 
   Pull pull(Chain& out, std::size_t max) override {
     const std::size_t before = out.size();
@@ -20,6 +21,7 @@ class GeneratorSource final : public Source {
       out.append(std::move(piece_));
       if (has_ended_) {
         verdict = has_failed_ ? Pull::Failed : Pull::End;
+        if (!has_failed_ && !behind_.empty()) out.append(Slice::literal(std::exchange(behind_, {})));
         break;
       }
       if (out.size() - before >= max) {
@@ -101,6 +103,7 @@ class GeneratorSource final : public Source {
   Stream* stream_ = nullptr;
   Yield* yield_ = nullptr;
   Slice piece_;
+  std::string_view behind_;
   bool is_started_ = false;
   bool has_ended_ = false;
   bool has_failed_ = false;
@@ -128,8 +131,8 @@ void Yield::on_stop(Error) noexcept {
   abandon();
 }
 
-Body generator_body(Exchange& exchange, Task<void>&& task, GeneratorPromise& promise) {
-  auto* source = exchange.arena().make<GeneratorSource>(exchange, std::move(task));
+Body generator_body(Exchange& exchange, Task<void>&& task, GeneratorPromise& promise, Ends ends) {
+  auto* source = exchange.arena().make<GeneratorSource>(exchange, std::move(task), ends);
   promise.source = source;
   return Body(SourcePtr(source));
 }

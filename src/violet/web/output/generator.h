@@ -48,7 +48,12 @@ class Yield final : public Waiter {
   Slice piece_;
 };
 
-Body generator_body(Exchange& exchange, Task<void>&& task, GeneratorPromise& promise);
+// Literals that stand before the first piece and behind the last one.
+struct Ends {
+  std::string_view before;
+  std::string_view behind;
+};
+Body generator_body(Exchange& exchange, Task<void>&& task, GeneratorPromise& promise, Ends ends = {});
 
 }  // namespace web
 
