@@ -122,13 +122,48 @@ def openapi(port):
     expect(json.loads(ask(port, "GET", "/orders/1")[2])["progress"], "Open", "GET /orders/1")
 
 
+def auth(port):
+    def send(method, target, fields, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS_MAX)
+        try:
+            connection.request(method, target, body, fields)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
+    _, fields, page = send("GET", "/", {})
+    cookie = fields["Set-Cookie"].split(";")[0]
+    token = re.search(r"name=csrf value=([\w-]+)", page)[1]
+    body = f"name=ada&password=secret&csrf={token}"
+    expect(send("POST", "/login", form, body)[0], 403, "a login without its session")
+    form["Cookie"] = cookie
+    expect(send("POST", "/login", form, "name=ada&password=secret")[0], 403, "a login without its token")
+    expect(send("POST", "/login", form, body.replace("secret", "x"))[0], 401, "a wrong password")
+    expect(send("POST", "/login", form | {"Sec-Fetch-Site": "cross-site"}, body)[0], 403, "a login from another site")
+    status, fields, _ = send("POST", "/login", form, body)
+    expect((status, fields["Location"]), (303, "/"), "a login")
+    after = fields["Set-Cookie"].split(";")[0]
+    expect(after != cookie, True, "the session has a new id")
+    expect("Hello ada" in send("GET", "/", {"Cookie": after})[2], True, "the page behind the login")
+    expect(send("POST", "/logout", {"Cookie": after, "Sec-Fetch-Site": "same-origin"})[0], 303, "a logout")
+    expect("Hello" in send("GET", "/", {"Cookie": after})[2], False, "the page afterwards")
+    expect(send("POST", "/token", {})[0], 401, "a token without a password")
+    status, _, token = send("POST", "/token", {"Authorization": "Basic YWRhOnNlY3JldA=="})
+    expect(status, 200, "a token")
+    expect(send("GET", "/api/me", {"Authorization": "Bearer " + token})[2], "you are ada", "the API")
+    expect(send("GET", "/api/me", {"Authorization": "Bearer " + token[:-2]})[0], 401, "a token that was cut")
+    expect(send("GET", "/api/me", {})[0], 401, "the API without a token")
+
+
 def main():
     name, program = sys.argv[1:]
     # Programs say on stderr where they listen.
     command = ["/bin/sh", "-c", 'exec "$0" "$@" 2>&1', program, "http://127.0.0.1:0"]
     until = re.compile(rb"listening on http://127\.0\.0\.1:(\d+)")
     with ServerProcess(command, until) as server:
-        examples = {"json_api": json_api, "validation": validation, "sse": sse, "upload": upload, "openapi": openapi}
+        examples = {"json_api": json_api, "validation": validation, "sse": sse, "upload": upload, "openapi": openapi, "auth": auth}
         examples[name](int(server.found[1]))
         return server.stop()
 

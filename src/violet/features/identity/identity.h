@@ -1,0 +1,73 @@
+#pragma once
+
+// Identity: who sends a request, as middleware has found out: basic_auth, bearer_auth, sessions, or one of your own by
+// set_identity().
+//
+//   app.use(basic_auth("staff", check));
+//   app.get("/me", [](Identity who) { return std::string(who.subject()); });      // 401 where nobody has said who
+//   app.get("/", [](MaybeIdentity who) { return who ? "hello" : "log in"; });
+//
+// Valid as long as the request; a pointer wide.
+
+#include "violet/web/input/extract.h"
+
+#include <string_view>
+
+namespace violet {
+
+class JwtClaims;
+
+namespace identity {
+
+// In the exchange's arena.
+struct Note {
+  std::string_view subject;
+  std::string_view scheme;
+  const JwtClaims* claims = nullptr;
+};
+
+}  // namespace identity
+
+class Identity {
+ public:
+  explicit Identity(const identity::Note& note) noexcept : note_(&note) {}
+
+  // The user, as the scheme calls him.
+  [[nodiscard]] std::string_view subject() const noexcept { return note_->subject; }
+  // "basic", "bearer", "session"
+  [[nodiscard]] std::string_view scheme() const noexcept { return note_->scheme; }
+  // What a JWT says; nullptr where there was none.
+  [[nodiscard]] const JwtClaims* claims() const noexcept { return note_->claims; }
+
+ private:
+  const identity::Note* note_;
+};
+
+class MaybeIdentity {
+ public:
+  explicit MaybeIdentity(const identity::Note* note) noexcept : note_(note) {}
+  explicit operator bool() const noexcept { return note_ != nullptr; }
+  // REQUIRES: there is one.
+  [[nodiscard]] Identity operator*() const noexcept { return Identity(*note_); }
+
+ private:
+  const identity::Note* note_;
+};
+
+// The texts are copied. The first one counts: what stands in front decides.
+void set_identity(Exchange& exchange, std::string_view subject, std::string_view scheme,
+                  const JwtClaims* claims = nullptr);
+// Answers 401 with the challenge: "Basic realm=\"staff\"".
+void challenge(Exchange& exchange, std::string_view challenge, std::string_view detail = "authentication is needed",
+               int status = 401);
+
+template <>
+struct Extract<Identity> : Extractor {
+  static Identity from(Fetch& fetch) noexcept;
+};
+template <>
+struct Extract<MaybeIdentity> : Extractor {
+  static MaybeIdentity from(Fetch& fetch) noexcept { return MaybeIdentity(fetch.exchange().note<identity::Note>()); }
+};
+
+}  // namespace violet
