@@ -1,6 +1,7 @@
 // Files that lie there compressed: which one is sent, and that none is sent that holds something else.
 
 #include "tests/files/serving.h"
+#include "violet/features/files/disk/version.h"
 
 #include <chrono>
 #include <thread>
@@ -107,12 +108,37 @@ TEST_F(Twins, RangesAreThoseOfTheChosenForm) {
 
 TEST_F(Twins, OlderOnesAreNotSent) {
   EXPECT_EQ(chosen("br, gzip"), "br");
-  tree.set_time("a.js", kTime, 1);
+  tree.set_time("a.js.br", kTime, 1);
+  tree.set_time("a.js", kTime + 1, 1);
   const Lines all = {{"Accept-Encoding", "br, gzip, zstd"}};
   EXPECT_EQ(get("/static/a.js", all).text(), "a.js");
-  tree.set_time("a.js.gz", kTime + 1);
+  tree.set_time("a.js.gz", kTime + 2);
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // new twins are looked for once a second
   EXPECT_EQ(get("/static/a.js", all).text(), "a.js.gz");
+}
+
+// As brotli makes them.
+TEST_F(Twins, TimesCutToWholeSecondsAreAsNewAsTheirFiles) {
+  tree.set_time("a.js", kTime, 999'999'999);
+  EXPECT_EQ(chosen("br"), "br");
+  EXPECT_EQ(chosen("gzip"), "gzip");
+  tree.set_time("a.js", kTime + 1);
+  EXPECT_EQ(text("/static/a.js", {{"Accept-Encoding", "br"}}), "a.js");
+  tree.set_time("a.js.gz", kTime + 1, 499'999'999);
+  tree.set_time("a.js", kTime + 1, 500'000'000);
+  EXPECT_EQ(text("/static/a.js", {{"Accept-Encoding", "gzip"}}), "a.js") << "not cut, and older";
+}
+
+TEST(TwinVersions, ACutTimeHidesNoFileThatWasWrittenLater) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const Version file{.modified_ns = kTime * kSecond + 500, .changed_ns = kTime * kSecond + 500};
+  Version twin{.modified_ns = kTime * kSecond, .changed_ns = kTime * kSecond + 700};
+  EXPECT_TRUE(is_made_after(twin, file));
+  Version later = file;
+  later.modified_ns = later.changed_ns = kTime * kSecond + 900;
+  EXPECT_FALSE(is_made_after(twin, later));
+  twin.modified_ns -= kSecond;
+  EXPECT_FALSE(is_made_after(twin, file));
 }
 
 TEST_F(Twins, FollowTheDisk) {

@@ -52,6 +52,16 @@ Settled settled_version(int descriptor, Status& out, int& error) noexcept;
   return after.inode == before.inode && after.device == before.device && after.size > before.size;
 }
 
+// Whether a file that is made from another one was made after it. Some programs give what they make its origin's time
+// and cut it to whole seconds (brotli, zstd): such a one is as new as its origin's second, unless its inode says that
+// it was there before.
+[[nodiscard]] constexpr bool is_made_after(const Version& made, const Version& origin) noexcept {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  if (made.modified_ns >= origin.modified_ns) return true;
+  return made.modified_ns % kSecondNs == 0 && origin.modified_ns - made.modified_ns < kSecondNs &&
+         made.changed_ns >= origin.modified_ns;
+}
+
 // For hash tables.
 [[nodiscard]] std::size_t hash_of(const Version& version) noexcept;
 

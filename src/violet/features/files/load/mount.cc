@@ -197,7 +197,7 @@ void Mount::load_twins(Loading& loading, const std::string& relative) {
     Result<Opened> opened = root.open(name);
     // Older than its file: it holds something else.
     if (!opened || opened->status.kind != FileKind::Regular) continue;
-    if (opened->status.version.modified_ns < entry.variants[0].version.modified_ns) continue;
+    if (!is_made_after(opened->status.version, entry.variants[0].version)) continue;
     Variant twin;
     twin.coding = coding;
     const Entry::Kind kind = entry.kind;
@@ -244,7 +244,7 @@ bool Mount::has_new_twin(const Entry& entry) const noexcept {
     Status twin;
     const std::string path = file.path + std::string(extension);
     if (look(path.c_str(), root.follows_links(), twin) == 0 && twin.kind == FileKind::Regular &&
-        twin.version.modified_ns >= file.version.modified_ns) {
+        is_made_after(twin.version, file.version)) {
       return true;
     }
   }
