@@ -58,6 +58,21 @@ TEST_F(Answers, GetAndHeadSayTheSame) {
   EXPECT_EQ(head("/large/empty.txt").header("Content-Length"), "0");
 }
 
+// RFC 9110 §8.8.2.1
+TEST_F(Answers, NothingWasChangedAfterItWasSent) {
+  const std::int64_t now = std::time(nullptr);
+  tree.set_time("a.txt", now + 86'400);
+  for (const char* path : {"/static/a.txt", "/large/a.txt"}) {
+    const TestReply reply = get(path);
+    const auto changed = http::parse_date(reply.header("Last-Modified"), now);
+    const auto sent = http::parse_date(reply.header("Date"), now);
+    ASSERT_TRUE(changed && sent);
+    EXPECT_LE(*changed, *sent);
+    EXPECT_GE(*changed, now - 1);
+    EXPECT_EQ(get(path, {{"If-Modified-Since", std::string(reply.header("Last-Modified"))}}).status(), 304);
+  }
+}
+
 // ST-D02
 TEST_F(Answers, IfNoneMatch) {
   for (const std::string path : {"/static/a.txt", "/large/a.txt"}) {

@@ -5,6 +5,7 @@
 #include "violet/http/target.h"
 #include "violet/http/value/media_type.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -57,6 +58,12 @@ std::string make_etag(const Version& version, http::Coding coding) {
   const int size = std::snprintf(text, sizeof text, "\"%llx-%llx%s\"", static_cast<unsigned long long>(hash),
                                  static_cast<unsigned long long>(version.size), twin_extension(coding).data());
   return {text, static_cast<std::size_t>(size)};
+}
+
+std::int64_t modified_second(const Version& version, std::int64_t now_s) noexcept {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  const std::int64_t second = version.modified_ns / kSecondNs;
+  return std::min(version.modified_ns % kSecondNs < 0 ? second - 1 : second, now_s);
 }
 
 std::string make_date(std::int64_t seconds) {

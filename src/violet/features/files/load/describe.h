@@ -17,6 +17,9 @@ namespace violet::files {
 // alone tells of bytes that were written over others and given their time; and is another one for each coding. Mixed,
 // so that it tells nobody what the inode is.
 [[nodiscard]] std::string make_etag(const Version& version, http::Coding coding);
+// The second of the last change. A time that is still to come is replaced by now: no message may say that what it
+// brings was changed after it was sent (RFC 9110 §8.8.2.1).
+[[nodiscard]] std::int64_t modified_second(const Version& version, std::int64_t now_s) noexcept;
 // "Sun, 06 Nov 1994 08:49:37 GMT"
 [[nodiscard]] std::string make_date(std::int64_t seconds);
 

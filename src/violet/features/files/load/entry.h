@@ -29,8 +29,9 @@ struct Variant {
   http::Coding coding = http::Coding::Identity;
   std::string path;  // absolute, for looking at
   Version version;
-  std::string etag;           // with quotes
-  std::string last_modified;  // as a date
+  std::string etag;             // with quotes
+  std::int64_t modified_s = 0;  // what it says of its last change; never later than it was loaded
+  std::string last_modified;    // the same as a date
   PreparedHead head;
   // One of two has the bytes.
   Ref<Content> content;
@@ -38,7 +39,6 @@ struct Variant {
   Ref<FileBuffer> file;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return version.size; }
-  [[nodiscard]] std::int64_t modified_s() const noexcept;
 };
 
 struct Entry final : Counted<Entry>, ListNode<Entry> {
@@ -88,11 +88,5 @@ struct Entry final : Counted<Entry>, ListNode<Entry> {
     return false;
   }
 };
-
-inline std::int64_t Variant::modified_s() const noexcept {
-  constexpr std::int64_t kSecondNs = 1'000'000'000;
-  const std::int64_t second = version.modified_ns / kSecondNs;
-  return version.modified_ns % kSecondNs < 0 ? second - 1 : second;
-}
 
 }  // namespace violet::files

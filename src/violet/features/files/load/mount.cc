@@ -4,6 +4,7 @@
 #include "violet/features/files/load/listing.h"
 
 #include <cerrno>
+#include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -143,7 +144,8 @@ bool Mount::load_variant(Loading& loading, Opened&& opened, const std::string& r
   if (!variant.content) variant.file = Ref<FileBuffer>::adopt(FileBuffer::make(descriptor.detach()));
   variant.etag = make_etag(variant.version, variant.coding);
   if (!entry.is_kept) variant.etag.insert(0, "W/");  // other bytes may have the same times
-  variant.last_modified = make_date(variant.modified_s());
+  variant.modified_s = modified_second(variant.version, std::time(nullptr));
+  variant.last_modified = make_date(variant.modified_s);
   if (variant.coding != http::Coding::Identity) return true;
   entry.check_error = 0;
   entry.check = {.version = variant.version, .kind = FileKind::Regular};

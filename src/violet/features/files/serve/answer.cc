@@ -64,7 +64,7 @@ class Answer {
   void push(FieldId id, std::string_view value) { exchange_.response().fields.push(id, value); }
   [[nodiscard]] std::int64_t now() { return exchange_.loop().wall_seconds(); }
   [[nodiscard]] http::Validators validators() const noexcept {
-    return {.etag = variant_.etag, .last_modified = variant_.modified_s()};
+    return {.etag = variant_.etag, .last_modified = variant_.modified_s};
   }
 
   // What the bytes are.
