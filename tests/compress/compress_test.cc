@@ -7,6 +7,7 @@
 #include "tests/web/fake_wire.h"
 #include "violet/features/compress/eligible.h"
 #include "violet/features/compress/spares.h"
+#include "violet/features/etag/etag.h"
 
 #include <gtest/gtest.h>
 
@@ -155,6 +156,23 @@ TEST(Compress, TellsCachesAndValidatorsWhatHappened) {
   answer = server.get("/weak", {{"Accept-Encoding", "gzip"}});
   EXPECT_EQ(answer.header("ETag"), "W/\"v1\"");
   EXPECT_EQ(answer.header("Vary"), "*");
+}
+
+TEST(Compress, ANotModifiedSaysWhatTheWholeWould) {
+  FakeServer server;
+  server.router.use(compress);
+  server.router.use(etag({.strong = true}));
+  server.router.get("/", [] { return sample(5000); });
+  server.router.get("/small", [] { return sample(500); });
+  for (const char* target : {"/", "/small"}) {
+    for (const char* accept : {"gzip", "", "identity;q=0, br"}) {
+      const auto whole = server.get(target, {{"Accept-Encoding", accept}});
+      const auto again = server.get(target, {{"Accept-Encoding", accept}, {"If-None-Match", whole.header("ETag")}});
+      EXPECT_EQ(again.status, 304) << target << accept;
+      EXPECT_EQ(again.header("ETag"), whole.header("ETag")) << target << accept;
+      EXPECT_EQ(again.header("Vary"), whole.header("Vary")) << target << accept;
+    }
+  }
 }
 
 TEST(Compress, AnswersHeadAsGet) {

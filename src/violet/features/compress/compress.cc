@@ -1,6 +1,7 @@
 #include "violet/features/compress/compress.h"
 
 #include "violet/core/site.h"
+#include "violet/core/whole_answer.h"
 #include "violet/features/compress/eligible.h"
 #include "violet/features/compress/spares.h"
 #include "violet/features/compress/stream/source.h"
@@ -167,11 +168,29 @@ void encode_as(Exchange& exchange, http::Head& head, Body& body, const Kind& kin
   }
 }
 
+// Whether bodies of that type and size are encoded for those who like it.
+bool pays_off(std::string_view content_type, std::uint64_t bytes, const CompressOptions& options) noexcept {
+  return bytes >= options.min_bytes && is_worth_it(content_type, options);
+}
+
+// A 304 says of the 200 that would have come, and a 206 to caches, what that one would have said (RFC 9110 §15.3.7,
+// §15.4.5). Taken to be smaller when it is encoded: to know better it would have to be.
+void describe_whole(Exchange& exchange, http::Head& head, const CompressOptions& options) {
+  const auto* whole = exchange.note<WholeAnswer>();
+  if (whole == nullptr || head.fields.has_member(FieldId::CacheControl, "no-transform")) return;
+  const Negotiation terms{options, AcceptEncoding::of(exchange.request().fields)};
+  const bool pays = pays_off(whole->content_type, whole->bytes, options);
+  if (pays) add_vary(head.fields);
+  if (head.status != 304 || whole->bytes == 0) return;
+  if (!pays && terms.accepted.accepts(Coding::Identity)) return;
+  if (terms.choose().value_or(Coding::Identity) != Coding::Identity) weaken_etag(head.fields);
+}
+
 void encode_answer(Exchange& exchange, http::Head& head, Body& body, const CompressOptions& options) {
+  if (head.status == 304 || head.status == 206) return describe_whole(exchange, head, options);
   if (body.is_empty() || !may_encode(head)) return;
   const Negotiation terms{options, AcceptEncoding::of(exchange.request().fields)};
-  const bool pays = body.length().value_or(options.min_bytes) >= options.min_bytes &&
-                    is_worth_it(head.fields.get(FieldId::ContentType), options);
+  const bool pays = pays_off(head.fields.get(FieldId::ContentType), body.length().value_or(options.min_bytes), options);
   if (pays) add_vary(head.fields);
   if (!pays && terms.accepted.accepts(Coding::Identity)) return;
   const auto coding = terms.choose();

@@ -1,6 +1,7 @@
 #include "violet/features/etag/etag.h"
 
 #include "violet/core/limits.h"
+#include "violet/core/whole_answer.h"
 #include "violet/features/etag/digest.h"
 #include "violet/http/value/condition.h"
 
@@ -40,7 +41,10 @@ std::string_view tag_of(const Body& body, bool is_strong, Arena& arena) {
 }
 
 // A 304 has what a cache needs, and nothing that describes a body which does not come (RFC 9110 §15.4.5).
-void strip(http::Head& head, Body& body) {
+void strip(Exchange& exchange, http::Head& head, Body& body) {
+  if (!head.fields.has(FieldId::ContentEncoding)) {
+    exchange.add_note<WholeAnswer>(head.fields.get(FieldId::ContentType), body.chain().size());
+  }
   head.status = 304;
   for (const FieldId id : {FieldId::ContentLength, FieldId::ContentType, FieldId::ContentEncoding,
                            FieldId::ContentLanguage, FieldId::ContentDisposition, FieldId::AcceptRanges}) {
@@ -58,7 +62,7 @@ void Etag::on_reply(Exchange& exchange, http::Head& head, Body& body) const {
   // If-None-Match compares weakly (RFC 9110 §13.1.2); the field may have several lines.
   for (const http::Field& field : exchange.request().fields) {
     if (field.id != FieldId::IfNoneMatch || !http::has_etag(field.value, tag, http::Comparison::Weak)) continue;
-    strip(head, body);
+    strip(exchange, head, body);
     return;
   }
 }

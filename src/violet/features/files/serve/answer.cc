@@ -2,13 +2,13 @@
 
 #include "violet/base/ascii.h"
 #include "violet/core/limits.h"
+#include "violet/core/whole_answer.h"
 #include "violet/features/files/serve/source.h"
 #include "violet/http/value/condition.h"
 #include "violet/http/value/range.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 
 namespace violet::files {
@@ -108,6 +108,12 @@ class Answer {
   }
 
   // False: answered with 304 or 412.
+  // For hooks that would encode the whole; a twin they leave alone.
+  void note_whole() {
+    if (exchange_.match.reply_hooks.empty() || variant_.coding != http::Coding::Identity) return;
+    exchange_.add_note<WholeAnswer>(keep(entry_.media_type), variant_.size());
+  }
+
   bool passes_conditions() {
     const http::Head& request = exchange_.request();
     switch (http::evaluate(request.fields, request.method, validators(), now())) {
@@ -121,15 +127,13 @@ class Answer {
     push(FieldId::ETag, keep(variant_.etag));
     if (!entry_.cache_control.empty()) push(FieldId::CacheControl, keep(entry_.cache_control));
     exchange_.reply();
+    note_whole();
     return false;
   }
 
   void send_whole() {
     if (variant_.holding) {
       exchange_.reply(variant_.size() > 0 ? Body(variant_.holding->slice(0, variant_.size())) : Body());
-    } else if (exchange_.request().method == http::Method::Head) {
-      push(FieldId::ContentLength, number(variant_.size()));
-      exchange_.reply();
     } else {
       FileSource::Parts parts;
       parts.push_back({.first = 0, .size = variant_.size()});
@@ -141,11 +145,6 @@ class Answer {
     return Body(SourcePtr(new FileSource(front_, exchange_, variant_, std::move(parts))), length);
   }
 
-  [[nodiscard]] std::string_view number(std::uint64_t value) {
-    constexpr std::size_t kDigitsMax = 20;
-    char* text = static_cast<char*>(exchange_.arena().allocate(kDigitsMax, 1));
-    return {text, static_cast<std::size_t>(std::to_chars(text, text + kDigitsMax, value).ptr - text)};
-  }
   [[nodiscard]] std::string content_range(const http::ByteRange& range) const {
     return "bytes " + std::to_string(range.first) + "-" + std::to_string(range.last) + "/" +
            std::to_string(variant_.size());
@@ -171,6 +170,7 @@ class Answer {
     }
     exchange_.response().status = 206;
     if (count == 1) {
+    note_whole();
       send_range(ranges[0]);
     } else {
       send_parts(std::span(ranges, count));
