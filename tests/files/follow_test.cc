@@ -140,6 +140,26 @@ TEST_P(Follow, ARootThatIsExchanged) {
   EXPECT_EQ(changed("/static/a.txt", "two"), "new");
 }
 
+TEST_P(Follow, ALinkAboveTheRootThatIsExchanged) {
+  tree.write("releases/1/public/a.txt", "one");
+  tree.write("releases/2/public/a.txt", "two");
+  tree.write("releases/3/public/a.txt", "tri");
+  tree.link("newest", "releases/1");
+  tree.link("current", "newest");
+  FileOptions options;
+  options.revalidate = GetParam();
+  app.files("/static", tree.path("current/public"), std::move(options));
+  EXPECT_EQ(text("/static/a.txt"), "one");
+  tree.link("newest", "releases/2");
+  EXPECT_EQ(changed("/static/a.txt", "one"), "two");
+  tree.link("current", tree.path("releases/3"));
+  EXPECT_EQ(changed("/static/a.txt", "two"), "tri");
+  tree.replace("releases/3/public/a.txt", "new");
+  EXPECT_EQ(changed("/static/a.txt", "tri"), "new");
+  tree.rename("releases", "old");
+  EXPECT_EQ(changed("/static/a.txt", "new"), "404");
+}
+
 TEST_P(Follow, TwinsToo) {
   tree.write("a.js", "plain");
   tree.write("a.js.br", "br one");

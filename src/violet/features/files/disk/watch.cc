@@ -4,7 +4,9 @@
 #include "violet/event/signal.h"
 
 #if defined(__linux__)
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <poll.h>
@@ -48,11 +50,7 @@ Watch::~Watch() {
 bool Watch::add(std::string_view relative) {
   if (!is_on()) return false;
   const std::lock_guard lock(mutex_);
-  if (parent_ < 0) {
-    const std::size_t slash = root_.rfind('/');
-    parent_ = ::inotify_add_watch(events_, slash == 0 ? "/" : root_.substr(0, slash).c_str(), kNames);
-    if (parent_ < 0) return false;
-  }
+  if (way_.empty() && !watch_way()) return false;
   bool is_watched = add_folder(root_);
   for (std::size_t slash = relative.find('/'); slash != std::string_view::npos && is_watched;
        slash = relative.find('/', slash + 1)) {
@@ -63,11 +61,48 @@ bool Watch::add(std::string_view relative) {
   return is_watched;
 }
 
+// Follows the root's path name by name, as the kernel does. Each name is watched before it is asked where it leads, so
+// that no change in between is missed.
+bool Watch::watch_way() {
+  constexpr int kLinksMax = 40;  // as the kernel has it
+  std::string at;
+  std::string rest = root_;
+  bool is_last_watched = false;
+  for (int link_count = 0; !rest.empty();) {
+    const std::size_t slash = rest.find('/');
+    const std::string name = rest.substr(0, slash);
+    rest.erase(0, slash == std::string::npos ? slash : slash + 1);
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      at.erase(at.empty() ? 0 : at.rfind('/'));
+      continue;
+    }
+    is_last_watched = watch_name(at, name);
+    char target[PATH_MAX];
+    const ssize_t size = ::readlink((at + "/" + name).c_str(), target, sizeof target);
+    if (size <= 0) {
+      at += "/" + name;
+      continue;
+    }
+    if (!is_last_watched || ++link_count > kLinksMax) return false;
+    if (target[0] == '/') at.clear();
+    rest = std::string(target, static_cast<std::size_t>(size)) + "/" + rest;
+  }
+  return is_last_watched;
+}
+
+bool Watch::watch_name(const std::string& folder, const std::string& name) {
+  const int watch = ::inotify_add_watch(events_, folder.empty() ? "/" : folder.c_str(), kNames | IN_MASK_ADD);
+  if (watch >= 0) way_[watch].push_back(name);
+  return watch >= 0;
+}
+
 bool Watch::add_folder(const std::string& path) {
   if (watched_.contains(path)) return true;
-  const int watch = ::inotify_add_watch(events_, path.c_str(), kAll);
+  const int watch = ::inotify_add_watch(events_, path.c_str(), kAll | IN_MASK_ADD);
   if (watch < 0) return errno == ENOENT || errno == ENOTDIR;  // its folder is watched, and tells when it comes
   watched_.emplace(path, watch);
+  inside_.insert(watch);
   return true;
 }
 
@@ -80,35 +115,38 @@ void Watch::run() noexcept {
   }
 }
 
-int Watch::parent_watch() noexcept {
-  const std::lock_guard lock(mutex_);
-  return parent_;
+bool Watch::is_on_way(int watch, std::string_view name) const noexcept {
+  const auto found = way_.find(watch);
+  return found != way_.end() && std::ranges::find(found->second, name) != found->second.end();
 }
 
 void Watch::read_events() noexcept {
   alignas(inotify_event) char buffer[16 * 1024];
   const ssize_t size = ::read(events_, buffer, sizeof buffer);
   if (size <= 0) return;
-  // After the read: whoever sets the watch holds the lock until it is noted, so none of its events is taken for
-  // another's.
-  const int parent = parent_watch();
   bool is_upheaval = false;
   bool is_change = false;
-  const std::string_view root_name = std::string_view(root_).substr(root_.rfind('/') + 1);
+  // Whoever sets a watch holds the lock until it is noted, so none of its events is taken for another's.
+  std::unique_lock lock(mutex_);
   for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
     inotify_event event;
     std::memcpy(&event, buffer + at, sizeof event);
-    const std::string_view name = event.len > 0 ? buffer + at + sizeof event : "";
+    const char* const name_bytes = buffer + at + sizeof event;
+    // The name is filled up with zeros.
+    const std::string_view name(name_bytes, ::strnlen(name_bytes, event.len));
     at += sizeof event + event.len;
     if ((event.mask & IN_IGNORED) != 0) continue;
-    if (event.wd == parent && (event.mask & kNames) != 0 && name != root_name) continue;
+    const bool is_below = inside_.contains(event.wd) || (event.mask & IN_Q_OVERFLOW) != 0;
+    const bool moves_way = (event.mask & kNames) != 0 && is_on_way(event.wd, name);
+    if (!is_below && !moves_way && way_.contains(event.wd)) continue;
     is_change = true;
     const bool moves_folder = (event.mask & IN_ISDIR) != 0 && (event.mask & kNames) != 0;
-    if (moves_folder || event.wd == parent || (event.mask & (kSelf | IN_Q_OVERFLOW)) != 0 ||
+    if (moves_folder || moves_way || (event.mask & (kSelf | IN_Q_OVERFLOW)) != 0 ||
         (follows_links_ && (event.mask & kNames) != 0)) {
       is_upheaval = true;
     }
   }
+  lock.unlock();
   if (is_upheaval) start_over();
   if (is_change) changes_.fetch_add(1, std::memory_order_release);
 }
@@ -119,8 +157,9 @@ void Watch::start_over() noexcept {
   const std::lock_guard lock(mutex_);
   for (const auto& [path, watch] : watched_) ::inotify_rm_watch(events_, watch);
   watched_.clear();
-  if (parent_ >= 0) ::inotify_rm_watch(events_, parent_);
-  parent_ = -1;
+  inside_.clear();
+  for (const auto& [watch, names] : way_) ::inotify_rm_watch(events_, watch);
+  way_.clear();
   upheavals_.fetch_add(1, std::memory_order_release);
 }
 #else

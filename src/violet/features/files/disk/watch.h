@@ -1,7 +1,8 @@
 #pragma once
 
-// Watch: hears from the kernel when something below a root changes, so that nothing has to be asked for each request.
-// One thread of its own reads the events; it does nothing but count, so that a busy loop never delays the news.
+// Watch: hears from the kernel when something below a root changes, or on the way to it, so that nothing has to be
+// asked for each request. One thread of its own reads the events; it does nothing but count, so that a busy loop never
+// delays the news.
 //
 //   changes    counts events: what is remembered has to be looked at again, once
 //   upheavals  counts those that move folders: watches are set anew, so what is remembered has to be loaded again
@@ -16,6 +17,8 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 namespace violet::files {
 
@@ -39,26 +42,31 @@ class Watch {
   [[nodiscard]] Count count() const noexcept {
     return {changes_.load(std::memory_order_acquire), upheavals_.load(std::memory_order_acquire)};
   }
-  // Any thread: from now on changes in all folders on the way from the root to `relative` are told. False: they are
-  // not.
+  // Any thread: from now on it is told what changes in all folders on the way from the root to `relative`, and where
+  // names and links lead on the way to the root, as far as the folders that they stand in may be read: a link in one
+  // that may not, and the answer is false. False: nobody is told of everything.
   bool add(std::string_view relative);
 
  private:
+  bool watch_way();
+  bool watch_name(const std::string& folder, const std::string& name);
   bool add_folder(const std::string& path);
   void run() noexcept;
-  [[nodiscard]] int parent_watch() noexcept;
   void read_events() noexcept;
+  [[nodiscard]] bool is_on_way(int watch, std::string_view name) const noexcept;
   void start_over() noexcept;
 
   const std::string root_;
   const bool follows_links_;
   int events_ = -1;
   int stop_ = -1;
-  int parent_ = -1;  // the watch on the folder that the root's own name stands in
   std::atomic<std::uint64_t> changes_ = 0;
   std::atomic<std::uint64_t> upheavals_ = 0;
   std::mutex mutex_;
   std::unordered_map<std::string, int> watched_;  // folders by path
+  std::unordered_set<int> inside_;                // the same by watch
+  // What leads to the root, links included: watches on folders, and the names in them that matter.
+  std::unordered_map<int, std::vector<std::string>> way_;
   std::thread thread_;
 };
 
