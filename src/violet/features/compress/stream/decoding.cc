@@ -63,7 +63,8 @@ bool Decoding::is_bomb() const noexcept {
 }
 
 void Decoding::finish() {
-  if (!decoder_->is_whole()) {
+  // No bytes at all are no body, whatever it is called: as with Content-Length: 0.
+  if (read_bytes_ > 0 && !decoder_->is_whole()) {
     fail(Error(ErrorKind::Invalid));
     return;
   }
