@@ -320,6 +320,8 @@ TEST_F(Answers, TheSpaIsForNavigationAlone) {
   EXPECT_EQ(get("/spa/users/7", {{"Sec-Fetch-Mode", "navigate"}}).status(), 200);
   EXPECT_EQ(get("/spa/users/7", {{"If-None-Match", std::string(reply.header("ETag"))}, html[0]}).status(), 304);
   EXPECT_EQ(text("/spa/a.txt", html), kText);
+  EXPECT_EQ(get("/spa/users/7").header("Vary"), reply.header("Vary"));
+  EXPECT_EQ(get("/spa/app.js").header("Vary"), "");
   // What tries paths out, loads parts of a page, or asks for data.
   EXPECT_EQ(get("/spa/users/7").status(), 404);
   EXPECT_EQ(get("/spa/users/7", {{"Accept", "*/*"}}).status(), 404);

@@ -74,8 +74,9 @@ class Answer {
     push_vary();
   }
   void push_vary() {
-    if (purpose_ == Purpose::Spa) {
-      push(FieldId::Vary, entry_.varies ? "Accept, Sec-Fetch-Mode, Accept-Encoding" : "Accept, Sec-Fetch-Mode");
+    const bool is_spa_404 = purpose_ == Purpose::NotFound && !front_.mount().options.spa.empty();
+    if (purpose_ == Purpose::Spa || (is_spa_404 && may_be_navigation(exchange_))) {
+      push(FieldId::Vary, entry_.varies ? "Accept, Sec-Fetch-Mode, Accept-Encoding" : kSpaVary);
     } else if (entry_.varies) {
       push(FieldId::Vary, "Accept-Encoding");
     }
@@ -107,13 +108,13 @@ class Answer {
     }
   }
 
-  // False: answered with 304 or 412.
   // For hooks that would encode the whole; a twin they leave alone.
   void note_whole() {
     if (exchange_.match.reply_hooks.empty() || variant_.coding != http::Coding::Identity) return;
     exchange_.add_note<WholeAnswer>(keep(entry_.media_type), variant_.size());
   }
 
+  // False: answered with 304 or 412.
   bool passes_conditions() {
     const http::Head& request = exchange_.request();
     switch (http::evaluate(request.fields, request.method, validators(), now())) {
@@ -126,8 +127,8 @@ class Answer {
     push_vary();
     push(FieldId::ETag, keep(variant_.etag));
     if (!entry_.cache_control.empty()) push(FieldId::CacheControl, keep(entry_.cache_control));
-    exchange_.reply();
     note_whole();
+    exchange_.reply();
     return false;
   }
 
@@ -169,8 +170,8 @@ class Answer {
       case http::RangeVerdict::Some: break;
     }
     exchange_.response().status = 206;
-    if (count == 1) {
     note_whole();
+    if (count == 1) {
       send_range(ranges[0]);
     } else {
       send_parts(std::span(ranges, count));
@@ -284,11 +285,16 @@ void send_redirect(Exchange& exchange) {
   exchange.reply();
 }
 
-bool is_navigation(const Exchange& exchange) noexcept {
+bool may_be_navigation(const Exchange& exchange) noexcept {
   const http::Head& request = exchange.request();
   if (request.method != http::Method::Get && request.method != http::Method::Head) return false;
   const std::string_view name = request.path.substr(request.path.rfind('/') + 1);
-  if (name.find('.') != std::string_view::npos) return false;
+  return name.find('.') == std::string_view::npos;
+}
+
+bool is_navigation(const Exchange& exchange) noexcept {
+  if (!may_be_navigation(exchange)) return false;
+  const http::Head& request = exchange.request();
   if (const http::Field* mode = request.fields.find(FieldId::SecFetchMode); mode != nullptr) {
     return ascii::equal_folded(mode->value, "navigate");
   }

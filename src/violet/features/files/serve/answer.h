@@ -22,4 +22,8 @@ void send_redirect(Exchange& exchange);
 // (Sec-Fetch-Mode), or asks for HTML by name, at a path that looks like no file.
 [[nodiscard]] bool is_navigation(const Exchange& exchange) noexcept;
 
+// Whether it would be one, had the request other fields: kSpaVary is what its answers depend on.
+[[nodiscard]] bool may_be_navigation(const Exchange& exchange) noexcept;
+inline constexpr std::string_view kSpaVary = "Accept, Sec-Fetch-Mode";
+
 }  // namespace violet::files

@@ -190,7 +190,12 @@ void Front::answer_missing(const Request& request) {
   if (request.purpose != Purpose::NotFound && !options.not_found.empty()) {
     return serve({.exchange = exchange, .path = options.not_found, .purpose = Purpose::NotFound});
   }
-  exchange.refuse(Error(ErrorKind::NotFound));
+  // A browser that navigates here gets the page of the app: caches must not give it this one.
+  const bool varies = !options.spa.empty() && may_be_navigation(exchange);
+  exchange.refuse(
+      Error(ErrorKind::NotFound), {},
+      varies ? http::Field{.name = http::name(http::FieldId::Vary), .value = kSpaVary, .id = http::FieldId::Vary}
+             : http::Field{});
 }
 
 // Takes the place of what was known of that path.
