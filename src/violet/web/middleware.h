@@ -51,14 +51,13 @@ class Middleware : public ReplyHook {
 
   virtual void bind(Binding&) {}
   virtual Verdict on_request(Exchange&) { return Verdict::Continue; }
-  // Instead of on_request where waits is set, and after it has said Wait.
+  // After on_request has said Wait.
   virtual Task<Verdict> wait_on_request(Exchange& exchange);
   void on_reply(Exchange&, http::Head&, Body&) override {}
   virtual void on_route(Route&) {}
 
   bool has_request_hook = false;
   bool has_reply_hook = false;
-  bool waits = false;
   std::source_location where;  // what named it in use()
   // --- for those who show routes; see web/route/listing.h
   std::string_view name;         // of its type; "" of a lambda or a function
@@ -149,7 +148,6 @@ class HookedMiddleware final : public Middleware {
   explicit HookedMiddleware(M&& object) : object_(std::move(object)) {
     has_request_hook = kHasRequest;
     has_reply_hook = kHasReply;
-    if constexpr (kHasRequest) waits = decltype(returned<true>())::is_task;
     name = reflect::type_name<M>();
     if constexpr (requires { requires std::is_same_v<decltype(&M::security), const std::string_view*>; }) {
       security = M::security;
@@ -170,6 +168,7 @@ class HookedMiddleware final : public Middleware {
     if constexpr (kHasRequest) {
       using Returned = decltype(returned<true>());
       static_cast<void>(CheckVerdict<typename Returned::Type>{});
+      if constexpr (Returned::is_task) return Verdict::Wait;
       if constexpr (!Returned::is_task) {
         const auto call = [this](Exchange& to) { return object_.on_request(to); };
         return verdict_of(exchange, call, exchange);
@@ -207,11 +206,11 @@ class CalledMiddleware<F, R, Types<P...>> final : public Middleware {
  public:
   explicit CalledMiddleware(F&& f) : f_(std::move(f)) {
     has_request_hook = true;
-    waits = Returned::is_task;
     shape = &kShape;
   }
   void bind(Binding& binding) override { arguments_.bind(binding); }
   Verdict on_request(Exchange& exchange) override {
+    if constexpr (Returned::is_task) return Verdict::Wait;
     Verdict verdict = Verdict::Answered;
     if constexpr (!Returned::is_task) {
       arguments_.call(exchange,
