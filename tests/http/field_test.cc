@@ -187,5 +187,132 @@ TEST(Method, MapsByTable) {
               !is_idempotent(Method::Patch));
 }
 
+// --- lines that are made once
+
+Ref<PreparedFields> make_prepared() {
+  const std::string type = "text/css";  // gone when the lines are used
+  const PreparedFields::Line lines[] = {
+      {FieldId::ContentType, type}, {FieldId::Vary, ""}, {FieldId::ETag, "\"a-b\""}, {FieldId::AcceptRanges, "bytes"}};
+  return PreparedFields::make(lines);
+}
+
+std::string text_of(const Fields& fields) {
+  std::string text;
+  for (const Field& field : fields) text.append(field.name).append(": ").append(field.value).append("\r\n");
+  return text;
+}
+constexpr std::string_view kPreparedText = "Content-Type: text/css\r\nETag: \"a-b\"\r\nAccept-Ranges: bytes\r\n";
+
+TEST(PreparedFields, AreTakenAsTheyAre) {
+  const Ref<PreparedFields> prepared = make_prepared();
+  EXPECT_EQ(prepared->text(), kPreparedText);
+  EXPECT_EQ(prepared->lines().size(), 3u);
+  Arena arena;
+  const Fields none(arena);
+  EXPECT_EQ(none.prepared(), nullptr);
+  Fields fields(arena);
+  fields.use(*prepared);
+  EXPECT_EQ(arena.heap_bytes(), 0u);
+  const Fields& seen = fields;
+  EXPECT_EQ(text_of(seen), kPreparedText);
+  EXPECT_EQ(seen.get(FieldId::ETag), "\"a-b\"");
+  EXPECT_EQ(fields.prepared(), prepared.get());
+  EXPECT_TRUE(fields.others().empty());
+}
+
+TEST(PreparedFields, HaveOthersBehindThem) {
+  const Ref<PreparedFields> prepared = make_prepared();
+  Arena arena;
+  Fields fields(arena);
+  fields.use(*prepared);
+  ASSERT_TRUE(fields.add("x-own", "1"));
+  fields.push(FieldId::Vary, "Accept");
+  EXPECT_EQ(fields.prepared(), prepared.get());
+  ASSERT_EQ(fields.others().size(), 2u);
+  EXPECT_EQ(fields.others()[0].name, "x-own");
+  EXPECT_EQ(fields.count(), 5u);
+  EXPECT_EQ(prepared->lines().size(), 3u);
+}
+
+TEST(PreparedFields, AreAMessagesOwnOnceSomethingChanges) {
+  Ref<PreparedFields> prepared = make_prepared();
+  for (const bool is_longer : {false, true}) {
+    Arena arena;
+    Fields fields(arena);
+    fields.use(*prepared);
+    if (is_longer) fields.push(FieldId::Vary, "Accept");
+    ASSERT_TRUE(fields.set(FieldId::ETag, "W/\"c\""));
+    EXPECT_EQ(fields.prepared(), nullptr);
+    EXPECT_EQ(fields.get(FieldId::ETag), "W/\"c\"");
+    EXPECT_EQ(fields.get(FieldId::ContentType), "text/css");
+    EXPECT_EQ(fields.remove(FieldId::AcceptRanges), 1u);
+    EXPECT_EQ(fields.count(), is_longer ? 3u : 2u);
+    EXPECT_EQ(fields.others().size(), fields.count());
+  }
+  EXPECT_EQ(prepared->text(), kPreparedText);
+  EXPECT_EQ(prepared->lines().size(), 3u);
+  // Texts that were taken over outlive where they came from.
+  Arena arena;
+  Fields fields(arena);
+  fields.use(*prepared);
+  EXPECT_EQ(fields.begin()->value, "text/css");
+  prepared = nullptr;
+  EXPECT_EQ(fields.get(FieldId::ContentType), "text/css");
+}
+
+TEST(PreparedFields, AreHeldAsLongAsTheyAreUsed) {
+  Ref<PreparedFields> prepared = make_prepared();
+  Arena arena;
+  Fields fields(arena);
+  fields.use(*prepared);
+  prepared = nullptr;
+  EXPECT_EQ(fields.prepared()->text(), kPreparedText);
+  fields.clear();
+  EXPECT_EQ(fields.prepared(), nullptr);
+  EXPECT_TRUE(fields.is_empty());
+  fields.push(FieldId::Vary, "Accept");
+  EXPECT_EQ(fields.get(FieldId::Vary), "Accept");
+  fields.clear();
+  fields.use(*make_prepared());
+  Field room[2];
+  fields.reset(room, 2);
+  EXPECT_EQ(fields.prepared(), nullptr);
+  fields.push(FieldId::Vary, "Accept");
+  EXPECT_EQ(fields.begin(), &room[0]);
+}
+
+TEST(PreparedFields, OfNothingAreNothing) {
+  Arena arena;
+  Fields fields(arena);
+  fields.use(*PreparedFields::make({}));
+  EXPECT_TRUE(fields.is_empty() && fields.others().empty());
+  fields.push(FieldId::Vary, "Accept");
+  EXPECT_EQ(fields.others().size(), 1u);
+}
+
+// --- numbers
+
+TEST(Digits, AreThoseOfEveryNumber) {
+  const auto unsigned_text = [](std::uint64_t value) {
+    char room[ascii::kDigitsMax];
+    return std::string(room, ascii::put_unsigned(room, value));
+  };
+  const auto signed_text = [](std::int64_t value) {
+    char room[ascii::kDigitsMax + 1];
+    return std::string(room, ascii::put_signed(room, value));
+  };
+  for (std::uint64_t edge = 1;; edge *= 10) {
+    for (const std::uint64_t value : {edge - 1, edge, edge + 1, edge * 7 + 3}) {
+      EXPECT_EQ(unsigned_text(value), std::to_string(value));
+      EXPECT_EQ(signed_text(static_cast<std::int64_t>(value)), std::to_string(static_cast<std::int64_t>(value)));
+      EXPECT_EQ(signed_text(static_cast<std::int64_t>(0 - value)),
+                std::to_string(static_cast<std::int64_t>(0 - value)));
+    }
+    if (edge > ~std::uint64_t{0} / 10) break;
+  }
+  EXPECT_EQ(unsigned_text(~std::uint64_t{0}), "18446744073709551615");
+  EXPECT_EQ(signed_text(INT64_MIN), "-9223372036854775808");
+}
+
 }  // namespace
 }  // namespace violet::http

@@ -2,8 +2,11 @@
 
 // Characters and small texts as HTTP sees them: ASCII only, no locale.
 
+#include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -106,6 +109,57 @@ template <class T>
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// "00", "01", … "99", one behind the other.
+inline constexpr auto kDigitPairs = [] {
+  std::array<char, 200> pairs{};
+  for (std::size_t i = 0; i < 100; ++i) {
+    pairs[i * 2] = static_cast<char>('0' + i / 10);
+    pairs[i * 2 + 1] = static_cast<char>('0' + i % 10);
+  }
+  return pairs;
+}();
+
+inline constexpr std::size_t kDigitsMax = 20;  // of 64 bits
+namespace detail {
+[[nodiscard]] inline char* put_pair(char* at, std::uint32_t value) noexcept {
+  std::memcpy(at, &kDigitPairs[value * 2], 2);
+  return at + 2;
+}
+// One digit or two.
+[[nodiscard]] inline char* put_below_100(char* at, std::uint32_t value) noexcept {
+  if (value >= 10) return put_pair(at, value);
+  *at = static_cast<char>('0' + value);
+  return at + 1;
+}
+[[nodiscard]] inline char* put_below_10000(char* at, std::uint32_t value) noexcept {
+  if (value < 100) return put_below_100(at, value);
+  return put_pair(put_below_100(at, value / 100), value % 100);
+}
+}  // namespace detail
+
+// Writes the number in decimal at `at`, where there is room for it; returns its end.
+[[nodiscard]] inline char* put_unsigned(char* at, std::uint64_t value) noexcept {
+  if (value < 10'000) [[likely]]
+    return detail::put_below_10000(at, static_cast<std::uint32_t>(value));
+  std::uint32_t groups[4];
+  int count = 0;
+  for (; value >= 10'000; value /= 10'000) groups[count++] = static_cast<std::uint32_t>(value % 10'000);
+  at = detail::put_below_10000(at, static_cast<std::uint32_t>(value));
+  while (count > 0) {
+    const std::uint32_t group = groups[--count];
+    at = detail::put_pair(detail::put_pair(at, group / 100), group % 100);
+  }
+  return at;
+}
+[[nodiscard]] inline char* put_signed(char* at, std::int64_t value) noexcept {
+  auto magnitude = static_cast<std::uint64_t>(value);
+  if (value < 0) {
+    *at++ = '-';
+    magnitude = 0 - magnitude;
+  }
+  return put_unsigned(at, magnitude);
 }
 
 }  // namespace violet::ascii

@@ -2,6 +2,7 @@
 
 #include "violet/base/ascii.h"
 #include "violet/h1/section.h"
+#include "violet/memory/text.h"
 #include "violet/http/target.h"
 
 #include <cstring>
@@ -249,7 +250,7 @@ std::size_t SectionMemo::recall(const char* begin, const char* end, Hint hint, h
   if (hint.slot == kNone) return 0;
   const Section& section = sections_[hint.slot];
   const std::size_t size = section.bytes;
-  if (static_cast<std::size_t>(end - begin) < size || std::memcmp(begin, section.text, size) != 0) return 0;
+  if (static_cast<std::size_t>(end - begin) < size || !are_equal({begin, size}, {section.text, size})) return 0;
   for (std::size_t i = 0; i < section.line_count; ++i) {
     const Line& line = section.lines[i];
     http::Field& field = head.fields.push_raw();

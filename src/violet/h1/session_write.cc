@@ -141,16 +141,22 @@ AnswerFraming Session::frame_answer(const Stream& stream, const http::Head& head
   return framing;
 }
 
-// The usual answer: 200 with a small body to a plain request whose turn it is. One piece, nothing to decide.
+// The usual answer: 200 with a body in one slice to a plain request whose turn it is. Nothing to decide.
 bool Session::answer_plain(Stream& stream, const http::Head& head, Body& body) {
-  const Chain& chain = body.chain();
+  Chain& chain = body.chain();
   if (!stream.is_plain_ || !stream.is_received_ || is_closing_ || head.status != 200 || body.source() != nullptr ||
-      chain.count() != 1 || chain.size() > kJoinMax || chain.begin()->is_file() || !streams_.is_front(stream) ||
-      shared_.site.is_draining) {
+      chain.count() != 1 || chain.front().is_file() || !streams_.is_front(stream) || shared_.site.is_draining) {
     return false;
   }
   stream.is_started_ = stream.is_answered_ = stream.is_answered_plainly_ = true;
-  write_plain_answer(output(), head, shared_.site, chain.begin()->text());
+  Output& out = output();
+  const std::size_t size = chain.size();
+  if (size <= kJoinMax) [[likely]] {
+    write_plain_answer(out, head, shared_.site, size, chain.front().text());
+  } else {
+    write_plain_answer(out, head, shared_.site, size, {});
+    out.append(chain.pop_front());
+  }
   answer_now();
   return true;
 }

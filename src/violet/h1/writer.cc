@@ -1,5 +1,6 @@
 #include "violet/h1/writer.h"
 
+#include "violet/base/ascii.h"
 #include "violet/http/status.h"
 #include "violet/memory/text.h"
 
@@ -13,8 +14,6 @@ namespace {
 using http::FieldId;
 using Kind = AnswerFraming::Kind;
 
-constexpr std::size_t kNumberMax = 20;
-
 // A text with at least `Room` readable bytes at its start, into as many writable ones: a copy without a call.
 template <std::size_t Room>
 char* put_padded(char* p, std::string_view text) {
@@ -23,29 +22,19 @@ char* put_padded(char* p, std::string_view text) {
   return p + text.size();
 }
 
+// In whole steps: `p` has room for as many.
+char* put_prepared(char* p, const http::PreparedFields& fields) {
+  const std::string_view text = fields.text();
+  for (std::size_t i = 0; i < text.size(); i += http::PreparedFields::kTextStep) {
+    std::memcpy(p + i, text.data() + i, http::PreparedFields::kTextStep);
+  }
+  return p + text.size();
+}
+
 template <std::size_t N>
 char* put_literal(char* p, const char (&text)[N]) {
   std::memcpy(p, text, N - 1);
   return p + N - 1;
-}
-
-char* put_number(char* p, std::uint64_t value) {
-  char digits[kNumberMax];
-  char* first = digits + kNumberMax;
-  if (value < 10) {
-    *p = static_cast<char>('0' + value);
-    return p + 1;
-  }
-  if (value < 100) {
-    *p = static_cast<char>('0' + value / 10);
-    p[1] = static_cast<char>('0' + value % 10);
-    return p + 2;
-  }
-  do {
-    *--first = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  return put_text(p, {first, static_cast<std::size_t>(digits + kNumberMax - first)});
 }
 
 char* put_field(char* p, const http::Field& field) {
@@ -79,7 +68,8 @@ struct Survey {
   unsigned mine = 0;  // a bit for each Mine that occurs
 
   explicit Survey(const http::Fields& fields) noexcept {
-    for (const http::Field& field : fields) {
+    if (fields.prepared() != nullptr) bytes = fields.prepared()->text().size();
+    for (const http::Field& field : fields.others()) {
       bytes += field.name.size() + field.value.size() + 4;
       mine |= 1u << static_cast<unsigned>(kMine[static_cast<std::size_t>(field.id)]);
     }
@@ -116,7 +106,8 @@ bool is_dropped(Mine mine, int status, Kind kind) {
     p = put_text(p, site.server_name);
     p = put_literal(p, "\r\n");
   }
-  for (const http::Field& field : fields) {
+  if (fields.prepared() != nullptr) p = put_prepared(p, *fields.prepared());
+  for (const http::Field& field : fields.others()) {
     if (!survey.is_plain() && is_dropped(kMine[static_cast<std::size_t>(field.id)], status, framing.kind)) continue;
     p = put_field(p, field);
   }
@@ -130,7 +121,7 @@ bool is_dropped(Mine mine, int status, Kind kind) {
   }
   if (framing.kind == Kind::Length) {
     p = put_literal(p, "Content-Length: ");
-    p = put_number(p, framing.length);
+    p = ascii::put_unsigned(p, framing.length);
     p = put_literal(p, "\r\n\r\n");
   } else if (framing.kind == Kind::Chunked) {
     p = put_literal(p, "Transfer-Encoding: chunked\r\n\r\n");
@@ -141,9 +132,10 @@ bool is_dropped(Mine mine, int status, Kind kind) {
 }
 
 // Everything of a head beside its fields and the server's name: the longest status line, Date, Connection, framing.
-// Names are copied with their padding, which the last one may need.
+// Names and what was prepared are copied with their padding, which the last one may need.
 constexpr std::size_t kFixedBound =
     http::kStatusLineMax + http::DateLine::kBytes + 10 + 28 + 40 + 4 + http::kWireNameMax;
+static_assert(http::kWireNameMax >= http::PreparedFields::kTextStep);
 
 // A head that does not fit into a block.
 [[gnu::noinline]] void write_large_head(Output& output, const http::Head& head, const AnswerFraming& framing,
@@ -171,9 +163,10 @@ void write_head(Output& output, const http::Head& head, const AnswerFraming& fra
   output.copy(body);
 }
 
-void write_plain_answer(Output& output, const http::Head& head, Site& site, std::string_view body) {
+void write_plain_answer(Output& output, const http::Head& head, Site& site, std::uint64_t length,
+                        std::string_view body) {
   VIOLET_ASSERT(head.status == 200);
-  const AnswerFraming framing{.length = body.size()};
+  const AnswerFraming framing{.length = length};
   const Survey survey(head.fields);
   const std::size_t bound = kFixedBound + site.server_name.size() + survey.bytes + body.size();
   if (!survey.is_plain() || bound > Block::capacity()) [[unlikely]] {

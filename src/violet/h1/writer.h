@@ -33,8 +33,10 @@ struct AnswerFraming {
 void write_head(Output& output, const http::Head& head, const AnswerFraming& framing, Site& site,
                 std::string_view body = {});
 
-// The same for the usual answer: 200 with `body` on a connection that stays. REQUIRES: head.status == 200.
-void write_plain_answer(Output& output, const http::Head& head, Site& site, std::string_view body);
+// The same for the usual answer: 200 with `length` bytes on a connection that stays. REQUIRES: head.status == 200;
+// `body` is all of them, or empty.
+void write_plain_answer(Output& output, const http::Head& head, Site& site, std::uint64_t length,
+                        std::string_view body);
 
 // "1a\r\n"
 void write_chunk_line(Output& output, std::uint64_t size);

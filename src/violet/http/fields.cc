@@ -11,6 +11,25 @@ bool is_field_value(std::string_view value) noexcept {
   return ascii::all_are(value, ascii::kFieldValue) && ascii::trim(value).size() == value.size();
 }
 
+Ref<PreparedFields> PreparedFields::make(std::span<const Line> lines) {
+  auto made = Ref<PreparedFields>::adopt(new PreparedFields);
+  for (const Line& line : lines) {
+    VIOLET_ASSERT(line.id != FieldId::Other);
+    if (!line.value.empty()) made->text_.append(wire_name(line.id)).append(line.value).append("\r\n");
+  }
+  made->text_bytes_ = made->text_.size();
+  made->text_.resize((made->text_bytes_ + kTextStep - 1) / kTextStep * kTextStep);
+  // Only now, when the text stays where it is.
+  std::string_view rest = made->text_;
+  for (const Line& line : lines) {
+    if (line.value.empty()) continue;
+    rest.remove_prefix(wire_name(line.id).size());
+    made->lines_.push_back({.name = name(line.id), .value = rest.substr(0, line.value.size()), .id = line.id});
+    rest.remove_prefix(line.value.size() + 2);
+  }
+  return made;
+}
+
 const Field* Fields::find(std::string_view name) const noexcept {
   if (const FieldId id = find_field(name); id != FieldId::Other) return find(id);
   for (const Field& field : *this) {
@@ -102,9 +121,26 @@ void Fields::move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept 
 void Fields::grow() {
   const std::uint32_t capacity = capacity_ < 8 ? 16 : capacity_ * 2;
   Field* data = arena_->array<Field>(capacity);
-  std::uninitialized_copy(begin(), end(), data);
+  std::uninitialized_copy_n(data_, count_, data);
   data_ = data;
   capacity_ = capacity;
+}
+
+void Fields::forget_prepared() noexcept {
+  if (data_ == prepared_->lines().data()) {
+    data_ = nullptr;
+    capacity_ = 0;
+  }
+  prepared_ = nullptr;
+}
+
+// Somebody may change a line: from here on they are like any others, in our own memory.
+void Fields::make_own() {
+  const Ref<PreparedFields> from = std::move(prepared_);
+  if (data_ == from->lines().data()) grow();
+  const std::string_view text = from->text();
+  const std::ptrdiff_t distance = arena_->copy(text).data() - text.data();
+  for (std::size_t i = 0; i < from->lines().size(); ++i) move_text(data_[i].value, text, distance);
 }
 
 }  // namespace violet::http

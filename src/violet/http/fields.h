@@ -8,10 +8,14 @@
 #include "violet/base/error.h"
 #include "violet/http/field_id.h"
 #include "violet/memory/arena.h"
+#include "violet/memory/ref.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace violet::http {
 
@@ -21,6 +25,31 @@ struct Field {
   FieldId id = FieldId::Other;
   // Secrets that header compression must never put into a table (RFC 7541 §7.1.3).
   bool is_sensitive = false;
+};
+
+// Field lines that are made once and sent many times, as those of a file are. A message takes them by Fields::use(),
+// without a copy; wires know them again, and write what they have made of them before.
+class PreparedFields final : public Counted<PreparedFields> {
+ public:
+  struct Line {
+    FieldId id;
+    std::string_view value;  // checked by whoever made it
+  };
+  // Lines without a value are left out. REQUIRES: known names, and none that a wire writes itself or may not write:
+  // fields of the connection, of framing, Host, Date, Server, TE.
+  [[nodiscard]] static Ref<PreparedFields> make(std::span<const Line> lines);
+
+  [[nodiscard]] std::span<const Field> lines() const noexcept { return lines_; }
+  // As HTTP/1.1 writes them: "Content-Type: text/html\r\nETag: …\r\n". Behind it, up to a multiple of kTextStep,
+  // there is more that can be read.
+  [[nodiscard]] std::string_view text() const noexcept { return {text_.data(), text_bytes_}; }
+  static constexpr std::size_t kTextStep = 32;
+
+ private:
+  PreparedFields() = default;
+  std::string text_;
+  std::size_t text_bytes_ = 0;
+  std::vector<Field> lines_;  // values are views into text_
 };
 
 class Fields {
@@ -34,8 +63,12 @@ class Fields {
 
   [[nodiscard]] const Field* begin() const noexcept { return data_; }
   [[nodiscard]] const Field* end() const noexcept { return data_ + count_; }
-  [[nodiscard]] Field* begin() noexcept { return data_; }
-  [[nodiscard]] Field* end() noexcept { return data_ + count_; }
+  [[nodiscard]] Field* begin() noexcept {
+    if (prepared_) [[unlikely]]
+      make_own();
+    return data_;
+  }
+  [[nodiscard]] Field* end() noexcept { return begin() + count_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
 
@@ -67,7 +100,27 @@ class Fields {
   // Returns how many lines went.
   std::size_t remove(FieldId id) noexcept;
   std::size_t remove(std::string_view name) noexcept;
-  void clear() noexcept { count_ = 0; }
+  void clear() noexcept {
+    if (prepared_) [[unlikely]]
+      forget_prepared();
+    count_ = 0;
+  }
+
+  // Takes the lines as they are, and a count on them. REQUIRES: there are none yet.
+  void use(PreparedFields& prepared) noexcept {
+    VIOLET_ASSERT(count_ == 0 && !prepared_);
+    prepared_ = Ref<PreparedFields>(&prepared);
+    // Only looked at: whoever changes a line gets an array of its own first, and so does the next one to be pushed.
+    data_ = const_cast<Field*>(prepared.lines().data());
+    count_ = capacity_ = static_cast<std::uint32_t>(prepared.lines().size());
+  }
+  // What use() was given, if the first lines still are that.
+  [[nodiscard]] PreparedFields* prepared() const noexcept { return prepared_.get(); }
+  // The lines behind them.
+  [[nodiscard]] std::span<const Field> others() const noexcept {
+    const std::span<const Field> lines(data_, count_);
+    return prepared_ ? lines.subspan(prepared_->lines().size()) : lines;
+  }
 
   // Unchecked and uncopied: for parsers, and for values that are known to be clean and to outlive the message.
   void push(const Field& field) {
@@ -90,6 +143,8 @@ class Fields {
   void move_texts(std::string_view raw, std::ptrdiff_t distance) noexcept;
   // No lines, and room at `first` again: what the arena gave is about to be reset.
   void reset(Field* first, std::uint32_t capacity) noexcept {
+    if (prepared_) [[unlikely]]
+      prepared_ = nullptr;
     data_ = first;
     count_ = 0;
     capacity_ = capacity;
@@ -99,6 +154,8 @@ class Fields {
 
  private:
   void grow();
+  void make_own();
+  void forget_prepared() noexcept;
   template <class Match>
   std::size_t remove_if(Match match) noexcept;
 
@@ -106,6 +163,7 @@ class Fields {
   Field* data_;
   std::uint32_t count_ = 0;
   std::uint32_t capacity_;
+  Ref<PreparedFields> prepared_;
 };
 
 // Moves a text that lies in `raw` by `distance` bytes; others stay.

@@ -1,11 +1,11 @@
 #include "violet/json/writer.h"
 
+#include "violet/base/ascii.h"
 #include "violet/data/format/base64.h"
 #include "violet/data/format/time.h"
 #include "violet/data/format/utf8.h"
 #include "violet/json/scan.h"
 
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -16,50 +16,6 @@ namespace {
 using data::Kind;
 using data::kPrefixRoom;
 using data::Type;
-
-constexpr auto kPairs = [] {
-  std::array<char, 200> pairs{};
-  for (std::size_t i = 0; i < 100; ++i) {
-    pairs[i * 2] = static_cast<char>('0' + i / 10);
-    pairs[i * 2 + 1] = static_cast<char>('0' + i % 10);
-  }
-  return pairs;
-}();
-
-char* put_pair(std::uint32_t value, char* at) noexcept {
-  std::memcpy(at, &kPairs[value * 2], 2);
-  return at + 2;
-}
-char* put_below_10000(std::uint32_t value, char* at) noexcept {
-  if (value < 100) {
-    if (value >= 10) return put_pair(value, at);
-    *at = static_cast<char>('0' + value);
-    return at + 1;
-  }
-  const std::uint32_t high = value / 100;
-  if (high >= 10) {
-    at = put_pair(high, at);
-  } else {
-    *at++ = static_cast<char>('0' + high);
-  }
-  return put_pair(value % 100, at);
-}
-char* put_four(std::uint32_t value, char* at) noexcept { return put_pair(value % 100, put_pair(value / 100, at)); }
-
-char* put_unsigned(std::uint64_t value, char* at) noexcept {
-  if (value < 10'000) [[likely]]
-    return put_below_10000(static_cast<std::uint32_t>(value), at);
-  at = put_unsigned(value / 10'000, at);
-  return put_four(static_cast<std::uint32_t>(value % 10'000), at);
-}
-char* put_signed(std::int64_t value, char* at) noexcept {
-  auto magnitude = static_cast<std::uint64_t>(value);
-  if (value < 0) {
-    *at++ = '-';
-    magnitude = 0 - magnitude;
-  }
-  return put_unsigned(magnitude, at);
-}
 
 // A literal of at most eight characters, written as a word. REQUIRES: room for eight bytes.
 template <std::size_t N>
@@ -133,11 +89,11 @@ class Writer::Elements final : public data::Visitor {
 };
 
 Writer& Writer::number(std::int64_t value) {
-  at_ = put_signed(value, room(at_, kRoom));
+  at_ = ascii::put_signed(room(at_, kRoom), value);
   return *this;
 }
 Writer& Writer::number(std::uint64_t value) {
-  at_ = put_unsigned(value, room(at_, kRoom));
+  at_ = ascii::put_unsigned(room(at_, kRoom), value);
   return *this;
 }
 
@@ -173,8 +129,7 @@ Writer& Writer::number(std::uint64_t value) {
     case Kind::Bool: return *static_cast<const bool*>(value) ? put_word("true", at) : put_word("false", at);
     case Kind::Signed: {
       const std::int64_t number = data::load_signed(value, type.size);
-      return number >= 0 && number < 10'000 ? put_below_10000(static_cast<std::uint32_t>(number), at)
-                                            : put_signed(number, at);
+      return ascii::put_signed(at, number);
     }
     case Kind::String: {
       const auto& text = *static_cast<const std::string*>(value);
@@ -207,7 +162,7 @@ char* Writer::put(const Type& type, const void* value, char* at) {
   at = room(at, kValueRoom);
   if (type.is_secret) return put_word("null", at);
   switch (type.kind) {
-    case Kind::Unsigned: return put_unsigned(data::load_unsigned(value, type.size), at);
+    case Kind::Unsigned: return ascii::put_unsigned(at, data::load_unsigned(value, type.size));
     case Kind::Double: return put_real(*static_cast<const double*>(value), at);
     case Kind::Float: return put_float(*static_cast<const float*>(value), at);
     case Kind::Literal: {
@@ -340,7 +295,7 @@ char* Writer::put_enum(const Type& type, const void* value, char* at) {
   for (std::size_t i = 0; i < names.count; ++i) {
     if (names.enumerators[i].value == number) return put_text(names.enumerators[i].name, at);
   }
-  return put_signed(number, room(at, kRoom));
+  return ascii::put_signed(room(at, kRoom), number);
 }
 
 char* Writer::put_time(const Type& type, const void* value, char* at) {

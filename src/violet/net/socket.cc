@@ -15,8 +15,8 @@
 namespace violet::net {
 namespace {
 
-// recv() and send() are cancellation points of pthreads, which costs glibc 60 instructions in each call of a process
-// with threads. Nobody cancels our threads, so the system calls are made without that.
+// recv(), send() and sendmsg() are cancellation points of pthreads, which costs glibc 60 instructions in each call of a
+// process with threads. Nobody cancels our threads, so the system calls are made without that.
 #if defined(__linux__)
 ssize_t receive(int descriptor, void* to, std::size_t size, int flags = 0) noexcept {
   return ::syscall(SYS_recvfrom, descriptor, to, size, flags, nullptr, nullptr);
@@ -24,12 +24,18 @@ ssize_t receive(int descriptor, void* to, std::size_t size, int flags = 0) noexc
 ssize_t send_piece(int descriptor, const void* from, std::size_t size) noexcept {
   return ::syscall(SYS_sendto, descriptor, from, size, MSG_NOSIGNAL, nullptr, 0);
 }
+ssize_t send_message(int descriptor, const msghdr& message) noexcept {
+  return ::syscall(SYS_sendmsg, descriptor, &message, MSG_NOSIGNAL);
+}
 #else
 ssize_t receive(int descriptor, void* to, std::size_t size, int flags = 0) noexcept {
   return ::recv(descriptor, to, size, flags);
 }
 ssize_t send_piece(int descriptor, const void* from, std::size_t size) noexcept {
   return ::send(descriptor, from, size, MSG_NOSIGNAL);
+}
+ssize_t send_message(int descriptor, const msghdr& message) noexcept {
+  return ::sendmsg(descriptor, &message, MSG_NOSIGNAL);
 }
 #endif
 
@@ -113,7 +119,7 @@ ssize_t SocketTransport::write(const iovec* pieces, int count) noexcept {
       msghdr message{};
       message.msg_iov = const_cast<iovec*>(pieces);
       message.msg_iovlen = static_cast<std::size_t>(count);
-      n = ::sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+      n = send_message(descriptor_, message);
     }
   } while (n < 0 && errno == EINTR);
   return n < 0 ? -errno : n;

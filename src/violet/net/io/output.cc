@@ -5,7 +5,16 @@
 
 namespace violet::net {
 
+void Output::queue_tail() {
+  if (tail_.is_empty()) return;
+  VIOLET_ASSERT(chain_.is_empty() && sealed_ < tail_at_ && tail_at_ <= used_);
+  chain_.append(Slice(*block_, block_->data() + sealed_, tail_at_ - sealed_));
+  sealed_ = tail_at_;
+  chain_.append(std::move(tail_));
+}
+
 void Output::seal() {
+  queue_tail();
   if (used_ == sealed_) return;
   chain_.append(Slice(*block_, block_->data() + sealed_, used_ - sealed_));
   sealed_ = used_;
@@ -35,6 +44,11 @@ void Output::append(Slice slice) {
       }
       return;
     }
+    if (chain_.is_empty() && tail_.is_empty() && sealed_ < used_) [[likely]] {
+      tail_ = std::move(slice);
+      tail_at_ = used_;
+      return;
+    }
   }
   seal();
   chain_.append(std::move(slice));
@@ -60,6 +74,23 @@ Output::Flushed Output::note_written(ssize_t n, std::size_t wanted, std::uint64_
 }
 
 Output::Flushed Output::flush_chain(Transport& transport, std::uint64_t& written) noexcept {
+  if (!tail_.is_empty() && tail_at_ == used_) [[likely]] {
+    // A head, and its body behind it.
+    const std::size_t wanted = size();
+    const iovec pieces[] = {{block_->data() + sealed_, used_ - sealed_},
+                            {const_cast<char*>(tail_.data()), tail_.size()}};
+    const ssize_t n = transport.write(pieces, 2);
+    if (n == static_cast<ssize_t>(wanted)) [[likely]] {
+      written += wanted;
+      tail_ = Slice();
+      sealed_ = used_;
+      rewind();
+      return Flushed::All;
+    }
+    queue_tail();
+    if (const Flushed flushed = note_written(n, wanted, written); flushed != Flushed::All) return flushed;
+  }
+  queue_tail();
   while (!is_empty()) {
     ssize_t n = 0;
     std::size_t wanted = 0;
@@ -84,11 +115,18 @@ Output::Flushed Output::flush_chain(Transport& transport, std::uint64_t& written
         pieces[count++] = {const_cast<char*>(slice.data()), slice.size()};
         wanted += slice.size();
       }
-      if (is_whole && count < kPiecesMax && used_ > sealed_) {
+      is_whole = is_whole && (used_ == sealed_ || count < kPiecesMax);
+      if (is_whole && used_ > sealed_) {
         pieces[count++] = {block_->data() + sealed_, used_ - sealed_};
         wanted += used_ - sealed_;
       }
       n = transport.write(pieces, count);
+      if (is_whole && n == static_cast<ssize_t>(wanted)) [[likely]] {
+        written += wanted;
+        chain_.clear();
+        sealed_ = used_;
+        break;
+      }
     }
     if (const Flushed flushed = note_written(n, wanted, written); flushed != Flushed::All) return flushed;
   }

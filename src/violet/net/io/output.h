@@ -22,7 +22,7 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   [[nodiscard]] bool is_empty() const noexcept { return chain_.is_empty() && used_ == sealed_; }
-  [[nodiscard]] std::size_t size() const noexcept { return chain_.size() + (used_ - sealed_); }
+  [[nodiscard]] std::size_t size() const noexcept { return chain_.size() + tail_.size() + (used_ - sealed_); }
 
   // Room for `size` bytes in one piece, at most Block::capacity(); commit() says how many were written.
   [[nodiscard]] char* reserve(std::size_t size) {
@@ -55,7 +55,7 @@ class Output {
   };
   // Adds what was written to `written`.
   Flushed flush(Transport& transport, std::uint64_t& written) noexcept {
-    if (chain_.is_empty()) [[likely]] {
+    if (chain_.is_empty() && tail_.is_empty()) [[likely]] {
       // Everything lies in one piece of the block: the usual answer.
       const std::size_t wanted = used_ - sealed_;
       if (wanted == 0) return Flushed::All;
@@ -76,6 +76,7 @@ class Output {
   // Drops everything; keeps the block for the next connection.
   void clear() noexcept {
     chain_.clear();
+    drop_tail();
     sealed_ = used_;
     rewind();
     error_ = {};
@@ -94,9 +95,17 @@ class Output {
   Flushed note_written(ssize_t n, std::size_t wanted, std::uint64_t& written) noexcept;
   // Turns the bytes copied since the last seal into a slice, so that another can follow.
   void seal();
+  void queue_tail();
+  void drop_tail() noexcept {
+    if (!tail_.is_empty()) tail_ = Slice();
+  }
 
   BlockPool& pool_;
   Chain chain_;
+  // A slice that belongs between the bytes of block_ before tail_at_ and those behind. Only while the chain is empty
+  // and there are bytes before it: a head and its body, which most often leave together and need no chain.
+  Slice tail_;
+  std::size_t tail_at_ = 0;
   Ref<Block> block_;
   std::size_t sealed_ = 0;  // bytes of block_ that are in the chain, or gone
   std::size_t used_ = 0;

@@ -1,10 +1,9 @@
 #include "violet/web/output/respond.h"
 
+#include "violet/base/ascii.h"
 #include "violet/base/log.h"
 
-#include <array>
 #include <charconv>
-#include <cstring>
 #include <string>
 
 namespace violet::web {
@@ -13,39 +12,16 @@ namespace {
 // What sessions copy into their output anyway; longer texts are handed over.
 constexpr std::size_t kCopiedMax = 1024;
 
-// Two digits at a time, from the end; returns where they begin.
-char* write_digits(std::uint64_t value, char* end) noexcept {
-  static constexpr auto kPairs = [] {
-    std::array<char, 200> pairs{};
-    for (std::size_t i = 0; i < 100; ++i) {
-      pairs[i * 2] = static_cast<char>('0' + i / 10);
-      pairs[i * 2 + 1] = static_cast<char>('0' + i % 10);
-    }
-    return pairs;
-  }();
-  while (value >= 100) {
-    end -= 2;
-    std::memcpy(end, &kPairs[value % 100 * 2], 2);
-    value /= 100;
-  }
-  if (value >= 10) {
-    end -= 2;
-    std::memcpy(end, &kPairs[value * 2], 2);
-  } else {
-    *--end = static_cast<char>('0' + value);
-  }
-  return end;
-}
-
 template <class T>
 Body whole_body(Exchange& exchange, T value) {
-  constexpr std::size_t kRoom = 24;
-  char* const end = static_cast<char*>(exchange.arena().allocate(kRoom, 1)) + kRoom;
-  const bool is_negative = value < 0;
-  const auto magnitude = static_cast<std::uint64_t>(value);
-  char* begin = write_digits(is_negative ? 0 - magnitude : magnitude, end);
-  if (is_negative) *--begin = '-';
-  return text_body(exchange, {begin, static_cast<std::size_t>(end - begin)});
+  char* const text = static_cast<char*>(exchange.arena().allocate(ascii::kDigitsMax + 1, 1));
+  const char* end;
+  if constexpr (std::is_signed_v<T>) {
+    end = ascii::put_signed(text, value);
+  } else {
+    end = ascii::put_unsigned(text, value);
+  }
+  return text_body(exchange, {text, static_cast<std::size_t>(end - text)});
 }
 
 template <class T>

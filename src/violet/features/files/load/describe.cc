@@ -88,10 +88,10 @@ void describe(Entry& entry, const FileOptions& options, std::string_view relativ
   }
 }
 
-void prepare_head(const Entry& entry, Variant& variant) {
+void prepare_fields(const Entry& entry, Variant& variant) {
   using http::FieldId;
   const bool is_coded = variant.coding != http::Coding::Identity;
-  const std::pair<FieldId, std::string_view> lines[] = {
+  const http::PreparedFields::Line lines[] = {
       {FieldId::ContentType, entry.media_type},
       {FieldId::ContentEncoding, is_coded ? http::name(variant.coding) : std::string_view{}},
       {FieldId::Vary, entry.varies ? "Accept-Encoding" : ""},
@@ -101,15 +101,7 @@ void prepare_head(const Entry& entry, Variant& variant) {
       {FieldId::CacheControl, entry.cache_control},
       {FieldId::ContentDisposition, entry.disposition},
   };
-  PreparedHead& head = variant.head;
-  for (const auto& [id, value] : lines) head.text += value;
-  std::size_t at = 0;
-  for (const auto& [id, value] : lines) {
-    if (value.empty()) continue;
-    head.fields.push_back(
-        {.name = http::name(id), .value = std::string_view(head.text).substr(at, value.size()), .id = id});
-    at += value.size();
-  }
+  variant.fields = http::PreparedFields::make(lines);
 }
 
 }  // namespace violet::files

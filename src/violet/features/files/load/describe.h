@@ -26,7 +26,7 @@ namespace violet::files {
 // Type, Cache-Control and Content-Disposition, the same for all variants. `relative` is the file's path below the root.
 void describe(Entry& entry, const FileOptions& options, std::string_view relative);
 
-// variant.head, when everything else of both is known.
-void prepare_head(const Entry& entry, Variant& variant);
+// variant.fields, when everything else of both is known.
+void prepare_fields(const Entry& entry, Variant& variant);
 
 }  // namespace violet::files

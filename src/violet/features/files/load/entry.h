@@ -18,21 +18,15 @@
 
 namespace violet::files {
 
-// The fields of a 200, made once: their values are views into `text`, which a request copies in one piece.
-struct PreparedHead {
-  std::string text;
-  std::vector<http::Field> fields;
-};
-
 // One form of a file: as it is, or a twin that holds it compressed.
 struct Variant {
   http::Coding coding = http::Coding::Identity;
   std::string path;  // absolute, for looking at
   Version version;
-  std::string etag;             // with quotes
-  std::int64_t modified_s = 0;  // what it says of its last change; never later than it was loaded
-  std::string last_modified;    // the same as a date
-  PreparedHead head;
+  std::string etag;                  // with quotes
+  std::int64_t modified_s = 0;       // what it says of its last change; never later than it was loaded
+  std::string last_modified;         // the same as a date
+  Ref<http::PreparedFields> fields;  // of a 200
   // One of two has the bytes.
   Ref<Content> content;
   Ref<Holding> holding;  // the loop's own hold on `content`

@@ -74,7 +74,7 @@ Ref<Entry> Mount::load(const Wanted& wanted) {
   } else {
     load_name(loading);
   }
-  for (Variant& variant : entry->variants) prepare_head(*entry, variant);
+  for (Variant& variant : entry->variants) prepare_fields(*entry, variant);
   return entry;
 }
 

@@ -90,22 +90,11 @@ class Answer {
     if (!entry_.disposition.empty()) push(FieldId::ContentDisposition, keep(entry_.disposition));
   }
   void push_head() {
-    if (purpose_ == Purpose::Asked) return push_prepared();
+    if (purpose_ == Purpose::Asked) return exchange_.response().fields.use(*variant_.fields);
     push_form();
     push_validators();
     push(FieldId::AcceptRanges, "bytes");
     push_rest();
-  }
-
-  void push_prepared() {
-    const PreparedHead& head = variant_.head;
-    const std::ptrdiff_t distance = keep(head.text).data() - head.text.data();
-    http::Fields& fields = exchange_.response().fields;
-    for (const http::Field& field : head.fields) {
-      http::Field& line = fields.push_raw();
-      ::new (&line) http::Field(field);
-      line.value = {field.value.data() + distance, field.value.size()};
-    }
   }
 
   // For hooks that would encode the whole; a twin they leave alone.
@@ -134,7 +123,7 @@ class Answer {
 
   void send_whole() {
     if (variant_.holding) {
-      exchange_.reply(variant_.size() > 0 ? Body(variant_.holding->slice(0, variant_.size())) : Body());
+      exchange_.reply(Body(variant_.holding->slice(0, variant_.size())));
     } else {
       FileSource::Parts parts;
       parts.push_back({.first = 0, .size = variant_.size()});

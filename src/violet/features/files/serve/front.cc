@@ -5,7 +5,6 @@
 #include "violet/features/files/serve/wait.h"
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 namespace violet::files {
@@ -13,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t kIdleFileMs = 10'000;  // after which files are closed that nobody asks for
 
-// Paths come from strangers: without a seed they could choose a thousand of one hash.
 std::uint64_t make_seed() {
   std::random_device random;
   return std::uint64_t{random()} << 32 | random();
@@ -34,25 +32,6 @@ const Variant* choose(const Entry& entry, const http::AcceptEncoding& accepted) 
 }
 
 }  // namespace
-
-std::size_t Front::Hash::operator()(std::string_view text) const noexcept {
-  std::uint64_t hash = seed ^ text.size();
-  const auto mix = [&hash](std::uint64_t word) {
-    const auto product = static_cast<unsigned __int128>(hash ^ word) * 0x9e3779b97f4a7c15u;
-    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-  };
-  const char* at = text.data();
-  std::size_t left = text.size();
-  std::uint64_t word = 0;
-  for (; left >= 8; left -= 8, at += 8) {
-    std::memcpy(&word, at, 8);
-    mix(word);
-  }
-  word = 0;
-  for (; left > 0; --left) word = word << 8 | static_cast<unsigned char>(*at++);
-  mix(word ^ seed >> 7);
-  return static_cast<std::size_t>(hash);
-}
 
 Front& Front::of(Mount& mount, Exchange& exchange) {
   SiteLocals& locals = exchange.site().locals;
@@ -120,7 +99,7 @@ const http::AcceptEncoding& Front::accepted_by(const http::Fields& fields) {
     only = &field;
   }
   const std::string_view text = only != nullptr ? only->value : kNone;
-  if (text != accept_text_) [[unlikely]] {
+  if (!are_equal(text, accept_text_)) [[unlikely]] {
     accept_ = http::AcceptEncoding::parse(text);
     accept_text_ = text;
   }
@@ -170,7 +149,7 @@ void Front::answer(const Request& request, Entry& entry, const Variant* chosen) 
     case Entry::Kind::Missing: return answer_missing(request);
     default: return send_other(request.exchange, entry);
   }
-  if (entry.is_linked()) {
+  if (entry.is_linked() && order_.back() != &entry) {
     entry.unlink();
     order_.push_back(entry);
   }

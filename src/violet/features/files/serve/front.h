@@ -17,6 +17,7 @@
 #include "violet/features/files/load/mount.h"
 #include "violet/features/files/serve/gate.h"
 #include "violet/http/value/coding.h"
+#include "violet/memory/text.h"
 
 #include <cstdint>
 #include <memory>
@@ -64,8 +65,11 @@ class Front final : public SiteLocal {
     int rounds = 0;  // that it has waited for
   };
   struct Hash {
-    std::size_t operator()(std::string_view text) const noexcept;
+    std::size_t operator()(std::string_view text) const noexcept { return hash_text(text, seed); }
     std::uint64_t seed;
+  };
+  struct Equal {
+    bool operator()(std::string_view a, std::string_view b) const noexcept { return are_equal(a, b); }
   };
 
   void serve(const Request& request);
@@ -88,9 +92,9 @@ class Front final : public SiteLocal {
   Site& site_;
   std::shared_ptr<Anchor> anchor_;
   Gate gate_;
-  std::unordered_map<std::string_view, Ref<Entry>, Hash> entries_;
+  std::unordered_map<std::string_view, Ref<Entry>, Hash, Equal> entries_;
   List<Entry, Entry> order_;  // least recently used first
-  std::unordered_map<std::string_view, std::unique_ptr<Load>, Hash> loads_;
+  std::unordered_map<std::string_view, std::unique_ptr<Load>, Hash, Equal> loads_;
   std::size_t waiting_count_ = 0;
   std::size_t open_file_count_ = 0;  // entries that have files open
   TimerTo<&Front::close_idle_files> idle_timer_{*this};
