@@ -36,8 +36,6 @@ TEST(H2Cost, ARequestAfterTheFirstAllocatesNothing) {
     const_cast<std::string&>(wire.wire->written()).reserve(1 << 20);
     std::uint32_t id = 1;
     EXPECT_GT(allocations(wire, id, next, 1), 0u) << "the control: the first one is seen to allocate";
-    // The encoder makes its table when it sees an answer for the second time.
-    EXPECT_LE(allocations(wire, id, next, 1), 3u);
     EXPECT_EQ(allocations(wire, id, next, 200), 0u);
   }
 }

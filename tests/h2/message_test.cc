@@ -170,6 +170,21 @@ TEST(H2Message, TooMuchIsRefusedByItsLimit) {
   EXPECT_EQ(wire.session->stream_count(), 0u);
 }
 
+// The stream that a refused head has used is used again, by a request that has a body.
+TEST(H2Message, ARefusedHeadLeavesNothingToTheNextRequest) {
+  Limits limits;
+  limits.request_line_bytes_max = 100;
+  H2Wire wire(limits);
+  wire.service.handler = Echo::serve;
+  for (std::uint32_t id = 1; id < 9; id += 4) {
+    wire.send(get(id, "/" + std::string(100, 'x')));
+    EXPECT_EQ(wire.stream(id).status, 414);
+    wire.send(post(id + 2) + data(id + 2, "hello", true));
+    EXPECT_EQ(wire.stream(id + 2).status, 200);
+    EXPECT_NE(wire.stream(id + 2).body.find("hello"), std::string::npos);
+  }
+}
+
 TEST(H2Message, ABombIsUnpackedOnlyAsFarAsItsBudget) {
   using std::string_literals::operator""s;
   // An entry of nearly 4 KiB, then indices to it: 64 MiB if they were all stored.

@@ -44,6 +44,34 @@ TEST(HpackCost, AWarmConnectionAllocatesNothing) {
   EXPECT_EQ(allocation_count(), warm);
 }
 
+TEST(HpackCost, NothingIsAllocatedFromTheSecondBlockOn) {
+  if (!kCountsAllocations) GTEST_SKIP() << "allocations are not counted under sanitizers";
+  hpack::Encoder encoder;
+  hpack::Decoder decoder;
+  alignas(16) char first[4096];
+  Arena arena(first, sizeof first);
+  alignas(http::Field) std::byte lines[8 * sizeof(http::Field)];
+  http::Fields fields(arena, reinterpret_cast<http::Field*>(lines), 8);
+  char out[1024];
+  const auto allocations_of_a_round = [&] {
+    const std::size_t before = allocation_count();
+    char* p = encoder.begin(out);
+    p = encoder.status(p, 200);
+    p = encoder.date(p, 1, "Mon, 30 Nov 2026 18:00:00 GMT");
+    p = encoder.field(p, FieldId::ContentType, "text/plain");
+    p = encoder.length(p, 5);
+    fields.reset(reinterpret_cast<http::Field*>(lines), 8);
+    arena.reset();
+    hpack::Section section(fields);
+    EXPECT_EQ(decoder.decode({out, static_cast<std::size_t>(p - out)}, kWideBudget, section), hpack::Verdict::Done);
+    return allocation_count() - before;
+  };
+  EXPECT_GT(allocations_of_a_round(), 0u) << "the control";
+  // The decoder's table grows once, when the encoder puts into it what comes for the second time.
+  EXPECT_LE(allocations_of_a_round(), 2u);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(allocations_of_a_round(), 0u);
+}
+
 TEST(HpackCost, AConnectionThatSaysNothingHoldsNothing) {
   EXPECT_LE(sizeof(hpack::Decoder), 96u);
   EXPECT_LE(sizeof(hpack::Encoder), 704u);

@@ -211,5 +211,71 @@ TEST(HpackEncoder, SignalsWhatItMakesOfThePeersTableSize) {
   EXPECT_EQ(next({10'000}), "4096 ");
 }
 
+// --- values that numbers stand for, and lines that are made once
+
+TEST(HpackEncoder, WritesAKnownLengthAndDateInOneByte) {
+  Pair pair;
+  const auto send = [&](std::int64_t second, std::string_view date, std::uint64_t length) {
+    return pair.send([&](char* p) { return pair.encoder.length(pair.encoder.date(p, second, date), length); });
+  };
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(send(7, "the seventh", 16'384), (Lines{"date: the seventh", "content-length: 16384"}));
+  }
+  EXPECT_EQ(pair.block.size(), 2u);
+  // Another number is another text, and the first one comes back.
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(send(8, "the eighth", 0), (Lines{"date: the eighth", "content-length: 0"}));
+  }
+  EXPECT_EQ(pair.block.size(), 2u);
+  EXPECT_EQ(send(7, "the seventh", 16'384), (Lines{"date: the seventh", "content-length: 16384"}));
+}
+
+TEST(HpackEncoder, ForgetsAKnownValueWithItsEntry) {
+  Pair pair;
+  const auto send = [&](std::uint64_t length) {
+    return pair.send([&](char* p) { return pair.encoder.length(p, length); });
+  };
+  for (int i = 0; i < 3; ++i) send(5);
+  // As many entries as it takes for the 16 bits by which the encoder knows its own to come round.
+  for (int i = 0; i < 65'536; ++i) pair.send(FieldId::UserAgent, "agent " + std::to_string(i));
+  EXPECT_EQ(send(5), Lines{"content-length: 5"});
+  pair.encoder.set_peer_table_bytes_max(0);
+  EXPECT_EQ(send(5), Lines{"content-length: 5"});
+}
+
+Ref<http::PreparedFields> prepared_of(const std::string& tag) {
+  const http::PreparedFields::Line lines[] = {
+      {FieldId::ContentType, "text/css"}, {FieldId::ETag, tag}, {FieldId::AcceptRanges, "bytes"}};
+  return http::PreparedFields::make(lines);
+}
+
+TEST(HpackEncoder, WritesPreparedLinesAsAnyOthers) {
+  Pair pair;
+  std::vector<Ref<http::PreparedFields>> sets;
+  for (int i = 0; i < 20; ++i) sets.push_back(prepared_of("tag " + std::to_string(i)));
+  const auto send = [&](std::size_t i) {
+    return pair.send([&](char* p) { return pair.encoder.prepared(p, *sets[i]); },
+                     Encoder::kBeginBytesMax + Encoder::bound(*sets[i]));
+  };
+  const auto lines = [](std::size_t i) {
+    return Lines{"content-type: text/css", "etag: tag " + std::to_string(i), "accept-ranges: bytes"};
+  };
+  for (int round = 0; round < 4; ++round) {
+    EXPECT_EQ(send(3), lines(3));
+  }
+  EXPECT_EQ(pair.block.size(), 3u) << "three indices";
+  // Many in turn, with a table that changes in between, is emptied, and is as large as before.
+  for (std::size_t i = 0; i < 2'000; ++i) {
+    const std::size_t set = i * i % 20;
+    EXPECT_EQ(send(set), lines(set));
+    if (i % 3 == 0) pair.send(FieldId::UserAgent, "agent " + std::to_string(i / 9));
+    if (i % 500 == 250) {
+      pair.encoder.set_peer_table_bytes_max(0);
+      pair.encoder.set_peer_table_bytes_max(4096);
+    }
+    if (i % 700 == 0) sets[set] = prepared_of("tag " + std::to_string(set));
+  }
+}
+
 }  // namespace
 }  // namespace violet::test

@@ -2,8 +2,8 @@
 
 #include "violet/base/ascii.h"
 #include "violet/h1/section.h"
-#include "violet/memory/text.h"
 #include "violet/http/target.h"
+#include "violet/memory/text.h"
 
 #include <cstring>
 

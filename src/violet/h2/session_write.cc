@@ -119,6 +119,7 @@ void Session::start(Stream& stream, const http::Head& head, Body& body) {
     framing.says = Length::Known;
     framing.length = *length;
   }
+  stream.is_plain_ = stream.is_received_ && !stream.is_connect_ && body.source() == nullptr;
   writer().response(stream.id_, status, head.fields, framing, *shared_.site);
   begin_body(stream, framing.ends_stream, body);
 }

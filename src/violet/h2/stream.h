@@ -56,6 +56,8 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   void reuse(Session& session) noexcept {
     session_ = &session;
     is_received_ = is_started_ = is_finished_ = is_head_request_ = is_connect_ = is_plain_ = has_length_ = false;
+    has_source_length_ = is_deaf_ = false;
+    patience_ = {};
   }
   // Has left nothing behind but a few flags.
   [[nodiscard]] bool is_reusable() const noexcept { return is_plain_; }
@@ -90,7 +92,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   std::uint32_t informational_count_ = 0;  // on a client
   std::uint32_t discarded_bytes_ = 0;      // of the body, after the answer was complete
   Priority priority_;
-  bool is_plain_ = false;  // answered at once and in one piece
+  bool is_plain_ = false;  // the answer was all there when it began, and nothing followed the request's head
   bool is_head_request_ = false;
   bool is_connect_ = false;
   bool is_tunnel_ = false;         // after a 2xx to CONNECT: bytes without a message around them

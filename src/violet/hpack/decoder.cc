@@ -345,11 +345,11 @@ Verdict Decoder::decode_new(std::string_view block, const Budget& budget, Sectio
   if (is_broken_) return Verdict::Broken;
   Run run(*this, block, budget, section);
   const Verdict verdict = run.go();
+  if (!memos_) memos_ = std::make_unique<Memos>();
   is_broken_ = verdict == Verdict::Broken;
   if (is_broken_ || !run.leaves_table()) {
     ++epoch_;
   } else if (verdict == Verdict::Done) {
-    if (!memos_) memos_ = std::make_unique<Memos>();
     memos_->note(block, budget.bytes_max - run.bytes_left(), epoch_, section);
   }
   return verdict;

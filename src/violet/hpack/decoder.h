@@ -56,7 +56,7 @@ class Decoder {
   [[nodiscard]] Verdict decode_new(std::string_view block, const Budget& budget, Section& section);
 
   DynamicTable table_;
-  std::unique_ptr<Memos> memos_;  // once a block has left the table alone
+  std::unique_ptr<Memos> memos_;  // once a block has come
   std::uint64_t epoch_ = 0;       // another one after each change of the table, and of what is asked of blocks
   std::uint32_t table_bytes_max_ = kTableBytesDefault;
   // The smallest maximum since the last block, which the next one has to go down to when the table was larger.

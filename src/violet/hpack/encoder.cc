@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace violet::hpack {
 namespace {
@@ -17,13 +18,22 @@ using http::FieldId;
 // How often a value of a name comes again.
 enum class Habit : std::uint8_t {
   Repeats,  // into the table at once
-  Changes,  // when it has come twice
   Secret,   // never, and nobody else may (RFC 7541 §7.1.3)
   Cookie,   // a secret when it is short enough to be guessed
+  Changes,  // when it has come twice; each such name is one further, which says where its hint is
 };
 
-constexpr auto kHabits = [] {
-  std::array<Habit, Key::kCount> habits{};
+struct Habits {
+  std::array<Habit, Key::kCount> of{};
+  std::size_t changing_count = 0;
+
+  constexpr void set_changing(Key key) {
+    of[key.index()] = static_cast<Habit>(static_cast<std::size_t>(Habit::Changes) + changing_count++);
+  }
+};
+
+constexpr Habits kHabits = [] {
+  Habits habits;
   for (const FieldId id : {FieldId::Age,
                            FieldId::ContentDisposition,
                            FieldId::ContentLength,
@@ -50,13 +60,13 @@ constexpr auto kHabits = [] {
                            FieldId::Traceparent,
                            FieldId::Tracestate,
                            FieldId::XRequestId}) {
-    habits[Key(id).index()] = Habit::Changes;
+    habits.set_changing(id);
   }
-  habits[Key(Pseudo::Path).index()] = Habit::Changes;
+  habits.set_changing(Pseudo::Path);
   for (const FieldId id : {FieldId::Authorization, FieldId::ProxyAuthorization, FieldId::SetCookie}) {
-    habits[Key(id).index()] = Habit::Secret;
+    habits.of[Key(id).index()] = Habit::Secret;
   }
-  habits[Key(FieldId::Cookie).index()] = Habit::Cookie;
+  habits.of[Key(FieldId::Cookie).index()] = Habit::Cookie;
   return habits;
 }();
 constexpr std::size_t kShortCookieBytes = 20;
@@ -97,6 +107,12 @@ std::uint16_t hash_of(std::string_view text) noexcept {
 void Encoder::set_peer_table_bytes_max(std::uint32_t bytes) noexcept {
   table_.set_capacity(std::min(bytes, kTableBytesMax));
   lowest_ = std::min(lowest_, table_.capacity());
+  written_ = nullptr;  // entries may have gone
+}
+
+char* Encoder::begin_rarely(char* out) {
+  if (!std::exchange(has_begun_, true)) table_.reserve();
+  return lowest_ != announced_ || table_.capacity() != announced_ ? put_updates(out) : out;
 }
 
 char* Encoder::put_updates(char* out) noexcept {
@@ -150,7 +166,7 @@ char* Encoder::put_other(char* out, std::string_view name, std::string_view valu
 
 char* Encoder::put_line(char* out, const Line& line, bool is_sensitive) {
   std::uint32_t name_index = kStaticNames.at[line.key.index()];
-  std::uint32_t number = newest_[line.bucket];
+  std::uint32_t number = table_.newest() - age_of(line.bucket);
   const Entry* entry = table_.find(number);
   for (int i = 0; i < kSearchMax && entry != nullptr; ++i, number = entry->previous, entry = table_.find(number)) {
     if (entry->key != line.key || (line.key.is_other() && !are_equal(table_.name(*entry), line.name))) continue;
@@ -162,23 +178,24 @@ char* Encoder::put_line(char* out, const Line& line, bool is_sensitive) {
 }
 
 Encoder::Way Encoder::choose(const Line& line) noexcept {
-  const Habit habit = kHabits[line.key.index()];
+  const Habit habit = kHabits.of[line.key.index()];
   if (habit == Habit::Secret || (habit == Habit::Cookie && line.value.size() < kShortCookieBytes)) return Way::Never;
   // An entry that would throw out most of the others is not worth it.
   if (Entry::kOverhead + line.name.size() + line.value.size() > table_.capacity() / 4 * 3) return Way::Plain;
-  if (habit != Habit::Changes) return Way::Indexed;
+  if (habit < Habit::Changes) return Way::Indexed;
+  static_assert(kHabits.changing_count <= kHintCount);
   const std::uint16_t hash = hash_of(line.value);
-  if (hints_[line.key.index()] == hash) return Way::Indexed;
-  hints_[line.key.index()] = hash;
-  return Way::Plain;
+  std::uint16_t& hint = hints_[static_cast<std::size_t>(habit) - static_cast<std::size_t>(Habit::Changes)];
+  return std::exchange(hint, hash) == hash ? Way::Indexed : Way::Plain;
 }
 
 char* Encoder::put_literal(char* out, const Line& line, Way way, std::uint32_t name_index) {
   switch (way) {
     case Way::Indexed: {
       out = write_integer(out, 6, 0x40, name_index);
-      table_.insert({.previous = newest_[line.bucket], .key = line.key}, line.name, line.value);
-      newest_[line.bucket] = table_.newest();
+      const std::uint32_t previous = table_.newest() - age_of(line.bucket);
+      table_.insert({.previous = previous, .key = line.key}, line.name, line.value);
+      newest_[line.bucket] = static_cast<std::uint16_t>(table_.newest());
       break;
     }
     case Way::Plain: out = write_integer(out, 4, 0, name_index); break;
@@ -186,6 +203,41 @@ char* Encoder::put_literal(char* out, const Line& line, Way way, std::uint32_t n
   }
   if (name_index == 0) out = put_string(out, line.name);
   return put_string(out, line.value);
+}
+
+// Whether `value` stands in the newest entry of its name now.
+void Encoder::learn(Key key, Known& known, std::uint64_t number, std::string_view value) noexcept {
+  const std::uint32_t age = age_of(key.index());
+  if (age >= table_.count()) return;
+  const Entry& entry = table_.at(age);
+  if (entry.key == key && are_equal(table_.value(entry), value)) known = {number, newest_[key.index()]};
+}
+
+char* Encoder::put_length(char* out, std::uint64_t bytes) {
+  char room[ascii::kDigitsMax];
+  const std::string_view text(room, static_cast<std::size_t>(ascii::put_unsigned(room, bytes) - room));
+  out = field(out, FieldId::ContentLength, text);
+  learn(FieldId::ContentLength, length_, bytes, text);
+  return out;
+}
+
+char* Encoder::put_date(char* out, std::uint64_t second, std::string_view text) {
+  out = field(out, FieldId::Date, text);
+  learn(FieldId::Date, date_, second, text);
+  return out;
+}
+
+char* Encoder::put_prepared(char* out, http::PreparedFields& fields, Written& written) {
+  const char* const begin = out;
+  const std::uint32_t newest = table_.newest();
+  for (const http::Field& line : fields.lines()) out = field(out, line);
+  const auto size = static_cast<std::size_t>(out - begin);
+  if (table_.newest() != newest || size > Written::kBytesMax) return out;
+  written.fields = Ref<http::PreparedFields>(&fields);
+  written.newest = newest;
+  written.size = static_cast<std::uint8_t>(size);
+  std::memcpy(written.bytes, begin, size);
+  return out;
 }
 
 }  // namespace violet::hpack

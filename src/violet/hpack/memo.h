@@ -5,15 +5,14 @@
 // all the decoding there is to do.
 //
 // Only blocks that leave the table alone are remembered, and only until another one changes it: what such a block says
-// follows from its bytes. The table's states are told apart by a number, the epoch. One for each decoder; it starts
-// with a few pointers, and takes memory for each block that it remembers.
+// follows from its bytes. The table's states are told apart by a number, the epoch. One for each decoder; it has room
+// for one block from the first on, and takes memory for each other that it remembers.
 
 #include "violet/hpack/section.h"
 #include "violet/http/fields.h"
 #include "violet/memory/text.h"
 
 #include <cstdint>
-#include <memory>
 #include <string_view>
 
 namespace violet::hpack {
@@ -27,18 +26,33 @@ class Memo {
   static constexpr std::size_t kBlockMax = 64;
 
   // Fills the section, whose fields are empty. False, and nothing has happened: another block, or over the budget.
-  [[nodiscard]] bool recall(std::string_view block, const Budget& budget, std::uint64_t epoch, Section& section) const;
+  [[nodiscard]] bool recall(std::string_view block, const Budget& budget, std::uint64_t epoch, Section& section);
 
   // `bytes` is what the block counted against its budget. False: the section is too large, or has a flaw.
   [[nodiscard]] bool learn(std::string_view block, std::uint64_t bytes, std::uint64_t epoch,
                            const Section& section) noexcept;
-  void set_identity(std::uint32_t identity) noexcept { identity_ = identity; }
+  void identify(std::uint32_t identity, Section& section) noexcept {
+    identity_ = section.identity = identity;
+    note_ = 0;
+    section.note = &note_;
+  }
 
  private:
   static constexpr std::size_t kTextMax = 256;
   static constexpr std::size_t kLinesMax = 8;
   static constexpr std::size_t kCopyStep = 32;
-  [[nodiscard]] std::string_view keep(std::string_view text) noexcept;
+  // A part of text_.
+  struct Text {
+    std::uint16_t at = 0;
+    std::uint16_t size = 0;
+  };
+  struct Line {
+    Text name;  // of an unknown field
+    Text value;
+    http::FieldId id = http::FieldId::Other;
+    bool is_sensitive = false;
+  };
+  [[nodiscard]] Text keep(std::string_view text) noexcept;
 
   std::uint8_t block_bytes_ = 0;  // 0: nothing is remembered
   std::uint8_t line_count_ = 0;
@@ -47,40 +61,45 @@ class Memo {
   std::uint16_t text_bytes_ = 0;
   std::uint64_t epoch_ = 0;
   std::uint32_t identity_ = 0;
+  std::uint32_t note_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t ids_[2] = {};
-  // Views into text_, but for the names of known fields.
-  std::string_view pseudo_[kPseudoCount];
-  http::Field lines_[kLinesMax];
+  Text pseudo_[kPseudoCount];
+  Line lines_[kLinesMax];
   char block_[kBlockMax] = {};
   char text_[kTextMax] = {};
 };
 
 class Memos {
  public:
+  Memos() noexcept = default;
+  Memos(const Memos&) = delete;
+  Memos& operator=(const Memos&) = delete;
+  ~Memos();
+
   // As Memo::recall(). REQUIRES: eight readable bytes behind `block`.
-  [[nodiscard]] bool recall(std::string_view block, const Budget& budget, std::uint64_t epoch, Section& section) const {
+  [[nodiscard]] bool recall(std::string_view block, const Budget& budget, std::uint64_t epoch, Section& section) {
     if (!fits(block)) return false;
-    const Place& place = places_[hash_of(block) % kPlaces];
-    return place.memo != nullptr && place.memo->recall(block, budget, epoch, section);
+    Memo* const memo = memos_[hash_of(block) % kPlaces];
+    return memo != nullptr && memo->recall(block, budget, epoch, section);
   }
   // A block that has left the table alone: when it has come before, the section gets its identity. REQUIRES: the same.
   void note(std::string_view block, std::uint64_t bytes, std::uint64_t epoch, Section& section);
 
  private:
   static constexpr std::size_t kPlaces = 16;
-  struct Place {
-    std::unique_ptr<Memo> memo;
-    std::uint32_t last_hash = 0;  // of the last block that was noted and not remembered
-  };
   // An empty block may have no bytes at all, not even readable ones behind it.
   [[nodiscard]] static bool fits(std::string_view block) noexcept {
     return !block.empty() && block.size() <= Memo::kBlockMax;
   }
   [[nodiscard]] static std::uint32_t hash_of(std::string_view block) noexcept;
+  [[nodiscard]] Memo& take_memo();
 
-  Place places_[kPlaces];
+  Memo* memos_[kPlaces] = {};
+  std::uint32_t last_hashes_[kPlaces] = {};  // of the last block that was noted and not remembered
   std::uint32_t last_identity_ = 0;
+  bool is_first_used_ = false;
+  Memo first_;
 };
 
 // The beginning, the middle and the end: enough to tell a client's few blocks apart.

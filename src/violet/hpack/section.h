@@ -53,6 +53,8 @@ struct Section {
   // Not 0: of two sections of one decoder that have the same number here, everything is the same. What was found out
   // about the first holds for the second.
   std::uint32_t identity = 0;
+  // A word that is kept with an identity, for what was found out: 0 at first. nullptr where there is no identity.
+  std::uint32_t* note = nullptr;
   std::uint64_t ids[2] = {};  // a bit for each FieldId that occurs
   std::string_view pseudo[kPseudoCount];
 

@@ -125,12 +125,36 @@ Reading read_connect(const Section& section, http::Head& head) noexcept {
   return http::split_target(head) ? Reading::Good : Reading::Malformed;
 }
 
+// What is kept of a request without any field that is looked at: that it was good, its method, and where its path ends.
+struct Judged {
+  static constexpr std::uint32_t kGood = 1;
+  static constexpr std::size_t kPathMax = 0xffff;
+
+  [[nodiscard]] static std::uint32_t pack(const http::Head& head) noexcept {
+    if (head.form != http::TargetForm::Origin || head.path.size() > kPathMax) return 0;
+    return kGood | static_cast<std::uint32_t>(head.method) << 8 | static_cast<std::uint32_t>(head.path.size()) << 16;
+  }
+  static void unpack(std::uint32_t note, const Section& section, http::Head& head) noexcept {
+    head.method = static_cast<http::Method>(note >> 8 & 0xff);
+    head.scheme = section.get(Pseudo::Scheme);
+    head.authority = section.get(Pseudo::Authority);
+    head.protocol = section.get(Pseudo::Protocol);
+    head.target = section.get(Pseudo::Path);
+    head.path = head.target.substr(0, note >> 16);
+    if (head.path.size() != head.target.size()) head.query = head.target.substr(head.path.size() + 1);
+  }
+};
+
 }  // namespace
 
 Reading read_request(const Section& section, std::uint64_t target_bytes_max, bool may_extend, http::Head& head,
                      std::optional<std::uint64_t>& length) {
   head.version = http::Version::Http2;
   head.method_text = section.get(Pseudo::Method);
+  if (section.note != nullptr && *section.note != 0) [[likely]] {
+    Judged::unpack(*section.note, section, head);
+    return Reading::Good;
+  }
   head.method = http::find_method(head.method_text);
   if (section.flaws != 0 || section.has(Pseudo::Status) || kForbidden.meets(section.ids)) return Reading::Malformed;
   if (head.method == http::Method::Other && !ascii::is_token(head.method_text)) return Reading::Malformed;
@@ -153,6 +177,7 @@ Reading read_request(const Section& section, std::uint64_t target_bytes_max, boo
   // Both schemes have an authority that is not empty (RFC 9110 §4.2.1), and Host must not contradict it (§8.3.1).
   if (!http::is_authority(head.authority, false)) return Reading::Malformed;
   if (host && !ascii::equal_folded(*host, head.authority)) return Reading::Malformed;
+  if (section.note != nullptr && !kLookedAt.meets(section.ids)) *section.note = Judged::pack(head);
   return Reading::Good;
 }
 

@@ -15,8 +15,6 @@ using hpack::Encoder;
 using hpack::Pseudo;
 using http::FieldId;
 
-constexpr std::size_t kNumberMax = 20;
-
 // Fields of a handler that the wire writes itself, or not at all (§8.2.2; RFC 9110 §7.6.1).
 enum class Mine : std::uint8_t { No, Always, Length, Date, Server, Host, Te };
 
@@ -40,7 +38,8 @@ struct Survey {
   unsigned mine = 0;  // a bit for each Mine that occurs
 
   explicit Survey(const http::Fields& fields) noexcept {
-    for (const http::Field& field : fields) {
+    if (fields.prepared() != nullptr) bytes = Encoder::bound(*fields.prepared());
+    for (const http::Field& field : fields.others()) {
       bytes += Encoder::bound(field.name.size(), field.value.size());
       mine |= 1u << static_cast<unsigned>(kMine[static_cast<std::size_t>(field.id)]);
     }
@@ -63,29 +62,17 @@ bool is_dropped(const http::Field& field, bool is_request, Framing::Length says)
   return false;
 }
 
-std::string_view number(std::uint64_t value, char (&room)[kNumberMax]) noexcept {
-  char* const end = room + kNumberMax;
-  char* first = end;
-  do {
-    *--first = static_cast<char>('0' + value % 10);
-    value /= 10;
-  } while (value != 0);
-  return {first, static_cast<std::size_t>(end - first)};
-}
-
 char* put_fields(char* p, Encoder& encoder, const http::Fields& fields, const Survey& survey, bool is_request,
                  const Framing& framing) {
-  for (const http::Field& field : fields) {
+  if (fields.prepared() != nullptr) p = encoder.prepared(p, *fields.prepared());
+  for (const http::Field& field : fields.others()) {
     if (!survey.is_plain() && is_dropped(field, is_request, framing.says)) continue;
     p = encoder.field(p, field);
   }
-  if (framing.says == Framing::Length::Known) {
-    char room[kNumberMax];
-    p = encoder.field(p, FieldId::ContentLength, number(framing.length, room));
-  }
+  if (framing.says == Framing::Length::Known) p = encoder.length(p, framing.length);
   return p;
 }
-constexpr std::size_t kLengthBound = Encoder::bound(14, kNumberMax);
+constexpr std::size_t kLengthBound = Encoder::bound(14, ascii::kDigitsMax);
 
 std::uint8_t end_flags(bool ends_stream) noexcept {
   return static_cast<std::uint8_t>(flag::kEndHeaders | (ends_stream ? flag::kEndStream : 0));
@@ -145,7 +132,8 @@ void HeadWriter::response(std::uint32_t stream, int status, const http::Fields& 
     p = encoder.begin(p);
     p = encoder.status(p, status);
     if (is_final && !survey.has(Mine::Date)) {
-      p = encoder.field(p, FieldId::Date, site.date.value_at(site.loop.wall_seconds()));
+      const std::int64_t second = site.loop.wall_seconds();
+      p = encoder.date(p, second, site.date.value_at(second));
     }
     if (is_final && !site.server_name.empty() && !survey.has(Mine::Server)) {
       p = encoder.field(p, FieldId::Server, site.server_name);

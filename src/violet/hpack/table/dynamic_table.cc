@@ -10,6 +10,7 @@ namespace violet::hpack {
 namespace {
 
 constexpr std::uint32_t kRingMin = 8;
+constexpr std::uint32_t kRingReserved = 16;
 constexpr std::uint32_t kTextMin = 256;
 
 }  // namespace
@@ -19,6 +20,14 @@ void DynamicTable::evict_to(std::uint32_t size_max) noexcept {
     size_ -= at(count_ - 1).size();
     --count_;
   }
+}
+
+void DynamicTable::reserve() {
+  VIOLET_ASSERT(newest_ == 0);
+  ring_ = std::make_unique_for_overwrite<Entry[]>(kRingReserved);
+  ring_capacity_ = kRingReserved;
+  text_ = std::make_unique_for_overwrite<char[]>(kTextMin + kPadding);
+  text_capacity_ = kTextMin;
 }
 
 void DynamicTable::set_capacity(std::uint32_t capacity) noexcept {

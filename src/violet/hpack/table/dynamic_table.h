@@ -68,6 +68,9 @@ class DynamicTable {
     return {text_.get() + (entry.place - base_), entry.value_bytes};
   }
 
+  // Takes memory for the first entries now. REQUIRES: nothing was ever inserted.
+  void reserve();
+
   // Evicts what does not fit any more (RFC 7541 §4.3). REQUIRES: capacity <= kCapacityMax.
   void set_capacity(std::uint32_t capacity) noexcept;
 
