@@ -33,6 +33,7 @@
 #include "violet/net/transport.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -301,7 +302,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
     std::uint32_t id;
     Priority priority;
   };
-  std::vector<EarlyPriority> early_priorities_;  // of streams that are still to come
+  std::unique_ptr<std::vector<EarlyPriority>> early_priorities_;  // of streams that are still to come
   StreamTable streams_;
   Scheduler scheduler_;
   List<Stream, Stream> over_;       // to be retired at the next safe moment

@@ -110,9 +110,10 @@ void Session::on_priority_update(std::string_view payload) {
 
 // The latest one for a stream that is still to come (RFC 9218 §7.1), as far as such streams would be taken.
 void Session::keep_priority(std::uint32_t id, Priority priority) {
-  std::erase_if(early_priorities_,
-                [&](const EarlyPriority& kept) { return kept.id == id || kept.id <= last_peer_id_; });
-  if (early_priorities_.size() < limits().h2_streams_max) early_priorities_.push_back({id, priority});
+  if (!early_priorities_) early_priorities_ = std::make_unique<std::vector<EarlyPriority>>();
+  auto& all = *early_priorities_;
+  std::erase_if(all, [&](const EarlyPriority& kept) { return kept.id == id || kept.id <= last_peer_id_; });
+  if (all.size() < limits().h2_streams_max) all.push_back({id, priority});
 }
 
 // --- streams that end or never were

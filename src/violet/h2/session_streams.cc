@@ -194,8 +194,10 @@ void Session::accept(Stream& stream, bool ends_stream, bool has_priority, bool h
     // To a client that says nothing of priorities, streams are alike (RFC 9218 §10 leaves it to us).
     stream.priority_ = {.urgency = 3, .is_incremental = !uses_priorities_};
   }
-  for (const EarlyPriority& early : early_priorities_) {
-    if (early.id == stream.id_) stream.priority_ = early.priority;
+  if (early_priorities_) [[unlikely]] {
+    for (const EarlyPriority& early : *early_priorities_) {
+      if (early.id == stream.id_) stream.priority_ = early.priority;
+    }
   }
   const bool has_body = !ends_stream && !stream.is_connect_;
   if (has_body) {
