@@ -66,6 +66,7 @@ TEST(HpackDynamicTable, IsWhatTheModelIs) {
         model.evict_to(model.capacity);
         table.set_capacity(static_cast<std::uint32_t>(model.capacity));
       }
+      if (random() % 50 == 0) table.fit();
       Model::Line line{.key = {}, .name = "cache-control", .value = std::string(random() % 40, 'v')};
       switch (random() % 4) {
         case 0: line.key = http::FieldId::CacheControl; break;
@@ -94,6 +95,19 @@ TEST(HpackDynamicTable, HoldsNoMoreMemoryThanItsCapacityAsksFor) {
   EXPECT_EQ(table.count(), 128u);
   for (int i = 0; i < 10'000; ++i) table.insert({.key = http::FieldId::Server}, "server", std::string(1000, 's'));
   EXPECT_LE(table.heap_bytes(), 2 * 4096 + 128 * sizeof(Entry) + 64);
+}
+
+TEST(HpackDynamicTable, FitsItsMemoryToItsEntries) {
+  DynamicTable table(4096);
+  table.reserve();
+  table.insert({.key = http::FieldId::Server}, "server", "violet");
+  const std::size_t before = table.heap_bytes();
+  table.fit();
+  EXPECT_LE(table.heap_bytes(), sizeof(Entry) + 6 + 16);
+  EXPECT_LT(table.heap_bytes(), before);
+  table.set_capacity(0);
+  table.fit();
+  EXPECT_LE(table.heap_bytes(), 16u);
 }
 
 TEST(HpackStaticTable, KnowsItsNames) {

@@ -147,11 +147,14 @@ def raise_descriptors():
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+REST_SECONDS = 2.5  # an idle connection of HTTP/2 gives memory back after two
+
+
 def settled(tally):
-    """Live heap bytes once they have stood still for a moment."""
+    """Live heap bytes once they have stood still for longer than connections take to come to rest."""
     last, since = tally.read().live_bytes, time.monotonic()
-    deadline = since + 5
-    while time.monotonic() < deadline and time.monotonic() - since < 0.2:
+    deadline = since + 20
+    while time.monotonic() < deadline and time.monotonic() - since < REST_SECONDS:
         time.sleep(0.02)
         now = tally.read().live_bytes
         if now != last:

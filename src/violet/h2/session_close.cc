@@ -7,6 +7,7 @@
 namespace violet::h2 {
 namespace {
 
+constexpr std::uint64_t kRestMs = 2000;       // after which an idle connection keeps nothing that makes heads cheaper
 constexpr std::uint64_t kDrainBeatMs = 1000;  // that a peer has to answer the PING behind the first GOAWAY
 
 Error timeout_of(LimitId id) noexcept { return Error(ErrorKind::Timeout, static_cast<std::int32_t>(id), 408); }
@@ -106,6 +107,7 @@ void Session::note_time() noexcept {
     idle_.end();
   } else if (!idle_.is_running()) {
     idle_.begin(now(), is_client_leaving_ ? limits().linger_ms : limits().keep_alive_ms);
+    look_ms_ = std::min(look_ms_, now() + kRestMs);
   }
   if (scheduler_.is_empty()) window_.unblock(now());
 }
@@ -162,6 +164,10 @@ void Session::time_out_idle() noexcept {
 
 void Session::look_at_streams() noexcept {
   look_ms_ = Pace::kNever;
+  if (streams_.count() == 0) {
+    decoder_.rest();
+    encoder_.rest();
+  }
   streams_.each([this](Stream& stream) {
     if (!stream.is_doomed_) look_at(stream);
     look_ms_ = std::min({look_ms_, stream.reading_.due_ms(), stream.patience_.due_ms()});

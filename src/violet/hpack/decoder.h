@@ -49,6 +49,12 @@ class Decoder {
     return decode_new(block, budget, section);
   }
 
+  // Gives back what blocks that came before are recognised by, and the table's spare room. It comes again.
+  void rest() {
+    memos_.reset();
+    table_.fit();
+  }
+
   [[nodiscard]] const DynamicTable& table() const noexcept { return table_; }
 
  private:

@@ -88,6 +88,12 @@ class Encoder {
     return fields.text().size() + (fields.lines().size() + 1) * bound(0, 0);
   }
 
+  // Gives back what prepared lines were written as, and the table's spare room. It comes again.
+  void rest() {
+    written_.reset();
+    table_.fit();
+  }
+
   [[nodiscard]] const DynamicTable& table() const noexcept { return table_; }
 
  private:

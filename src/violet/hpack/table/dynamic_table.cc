@@ -50,7 +50,7 @@ void DynamicTable::insert(Entry entry, std::string_view name, std::string_view v
   if (end_ - base_ + text_bytes > text_capacity_) [[unlikely]]
     make_text_room(text_bytes);
   if (count_ == ring_capacity_) [[unlikely]]
-    grow_ring();
+    move_ring(std::max(kRingMin, ring_capacity_ * 2));
   put_text(put_text(text_.get() + (end_ - base_), stored_name), value);
   end_ += text_bytes;
   entry.place = end_ - entry.value_bytes;
@@ -59,33 +59,42 @@ void DynamicTable::insert(Entry entry, std::string_view name, std::string_view v
   ring_[++newest_ & (ring_capacity_ - 1)] = entry;
 }
 
+void DynamicTable::fit() {
+  move_text(text_begin(), end_ - text_begin());
+  move_ring(count_ == 0 ? 0 : std::bit_ceil(count_));
+}
+
+std::uint32_t DynamicTable::text_begin() const noexcept {
+  if (count_ == 0) return end_;
+  const Entry& oldest = at(count_ - 1);
+  return oldest.place - (oldest.key.is_other() ? oldest.name_bytes : 0);
+}
+
 // Twice what is alive, so that moving it costs no more than writing it has.
 void DynamicTable::make_text_room(std::uint32_t bytes) {
-  std::uint32_t begin = end_;
-  if (count_ != 0) {
-    const Entry& oldest = at(count_ - 1);
-    begin = oldest.place - (oldest.key.is_other() ? oldest.name_bytes : 0);
-  }
+  const std::uint32_t begin = text_begin();
   const std::uint32_t alive = end_ - begin;
-  const char* from = text_.get() + (begin - base_);
   if (2 * (alive + bytes) > text_capacity_ || !text_) {
-    const std::uint32_t wanted = std::bit_ceil(std::max(kTextMin, 2 * (alive + bytes)));
-    auto grown = std::make_unique_for_overwrite<char[]>(wanted + kPadding);
-    if (alive != 0) std::memcpy(grown.get(), from, alive);
-    text_ = std::move(grown);
-    text_capacity_ = wanted;
+    move_text(begin, std::bit_ceil(std::max(kTextMin, 2 * (alive + bytes))));
   } else {
-    std::memmove(text_.get(), from, alive);
+    std::memmove(text_.get(), text_.get() + (begin - base_), alive);
+    base_ = begin;
   }
+}
+
+void DynamicTable::move_text(std::uint32_t begin, std::uint32_t capacity) {
+  auto moved = std::make_unique_for_overwrite<char[]>(capacity + kPadding);
+  if (end_ != begin) std::memcpy(moved.get(), text_.get() + (begin - base_), end_ - begin);
+  text_ = std::move(moved);
+  text_capacity_ = capacity;
   base_ = begin;
 }
 
-void DynamicTable::grow_ring() {
-  const std::uint32_t wanted = std::max(kRingMin, ring_capacity_ * 2);
-  auto grown = std::make_unique_for_overwrite<Entry[]>(wanted);
-  for (std::uint32_t age = 0; age < count_; ++age) grown[(newest_ - age) & (wanted - 1)] = at(age);
-  ring_ = std::move(grown);
-  ring_capacity_ = wanted;
+void DynamicTable::move_ring(std::uint32_t capacity) {
+  auto moved = std::make_unique_for_overwrite<Entry[]>(capacity);
+  for (std::uint32_t age = 0; age < count_; ++age) moved[(newest_ - age) & (capacity - 1)] = at(age);
+  ring_ = std::move(moved);
+  ring_capacity_ = capacity;
 }
 
 }  // namespace violet::hpack

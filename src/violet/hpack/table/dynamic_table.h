@@ -71,6 +71,9 @@ class DynamicTable {
   // Takes memory for the first entries now. REQUIRES: nothing was ever inserted.
   void reserve();
 
+  // Gives memory back that no entry stands in.
+  void fit();
+
   // Evicts what does not fit any more (RFC 7541 §4.3). REQUIRES: capacity <= kCapacityMax.
   void set_capacity(std::uint32_t capacity) noexcept;
 
@@ -81,8 +84,11 @@ class DynamicTable {
  private:
   static constexpr std::size_t kPadding = 16;
   void evict_to(std::uint32_t size_max) noexcept;
+  // Where the text of the oldest entry begins.
+  [[nodiscard]] std::uint32_t text_begin() const noexcept;
   void make_text_room(std::uint32_t bytes);
-  void grow_ring();
+  void move_text(std::uint32_t begin, std::uint32_t capacity);
+  void move_ring(std::uint32_t capacity);
 
   std::unique_ptr<Entry[]> ring_;
   std::unique_ptr<char[]> text_;
