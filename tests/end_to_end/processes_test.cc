@@ -217,6 +217,40 @@ TEST(Processes, AWorkerAloneCanBeReplacedGently) {
   EXPECT_EQ(app.stop(), 0);
 }
 
+// The kernel goes on giving connections to the sockets of one that drains.
+TEST(Processes, WhatReplacesADrainingWorkerServesBesideIt) {
+  Supervised app({.count = 1}, "http://127.0.0.1:0", 600'000);
+  const int worker = app.workers().front();
+  Client busy(app.endpoint);
+  busy.send(get("/slow/1"));
+  ASSERT_EQ(busy.reply().status, 200);
+  busy.send(get("/slow/500000"));
+  ::kill(worker, SIGTERM);
+  int served_by = worker;
+  EXPECT_TRUE(eventually([&] {
+    Client client(app.endpoint);
+    served_by = pid_of(client);
+    return served_by != worker && served_by > 0;
+  }));
+  EXPECT_FALSE(has_gone(worker)) << "it still has something in hand";
+  EXPECT_EQ(app.workers().size(), 2u);
+  ::kill(app.parent(), SIGTERM);
+  EXPECT_EQ(app.stop(), 0) << "the second signal reaches the one that drains as well";
+  EXPECT_TRUE(has_gone(worker));
+}
+
+// Without certificates there is nothing to read again, and nothing ends.
+TEST(Processes, AHangupWithoutCertificatesIsOneLine) {
+  for (const int count : {0, 2}) {
+    Supervised app({.count = count});
+    ::kill(-app.parent(), SIGHUP);
+    Client client(app.endpoint);
+    EXPECT_GT(pid_of(client), 0);
+    EXPECT_EQ(app.stop(), 0) << count;
+    EXPECT_NE(app.log().find("SIGHUP: there are no certificates to read again"), std::string::npos);
+  }
+}
+
 TEST(Processes, NoWorkerOutlivesAKilledSupervisor) {
   Supervised app({.count = 2});
   const std::vector<int> workers = app.workers();
@@ -300,10 +334,10 @@ TEST(Processes, AreCountedByTheEnvironmentWhereTheProgramSaysNothing) {
     EXPECT_EQ(none.workers().size(), 0u);
     EXPECT_EQ(none.stop(), 0);
   }
-  ::setenv("VIOLET_PROCESSES", "two", 1);
-  {
+  for (const char* const text : {"two", "-1", "1025", ""}) {
+    ::setenv("VIOLET_PROCESSES", text, 1);
     Supervised wrong({.count = -1});
-    EXPECT_EQ(wrong.wait(), 1);
+    EXPECT_EQ(wrong.wait(), 1) << text;
     EXPECT_NE(wrong.log().find("VIOLET_PROCESSES"), std::string::npos);
   }
   ::unsetenv("VIOLET_PROCESSES");

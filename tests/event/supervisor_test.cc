@@ -111,6 +111,41 @@ TEST(Supervisor, PassesReloadsOnAndASecondSignalCuts) {
   EXPECT_EQ(test::wait_child(parent), 0);
 }
 
+TEST(Supervisor, ReplacesAWorkerThatLeavesWhileItDrains) {
+  Pipe pipe;
+  const int parent = test::start_child([&] {
+    return run(plan_of(1, [&, count = 0](int, int line) mutable {
+      if (++count == 1) WorkerLink::say(line, WorkerLink::Word::Ready);
+      pipe.write('w');
+      WorkerLink::say(line, WorkerLink::Word::Leaving);
+      return obey(line, pipe);
+    }));
+  });
+  // Each says that it leaves and goes on; three in a row are too many, and all of them are told to end.
+  EXPECT_EQ(pipe.read(), 'w');
+  EXPECT_EQ(pipe.read(), 'w');
+  EXPECT_EQ(pipe.read(), 'w');
+  EXPECT_EQ(pipe.read(), 'd');
+  EXPECT_EQ(pipe.read(), 'd');
+  EXPECT_EQ(pipe.read(), 'd');
+  EXPECT_EQ(test::wait_child(parent), Supervisor::kGaveUp);
+}
+
+TEST(Supervisor, OutlivesAHangupThatHasNothingToReload) {
+  Pipe pipe;
+  const int parent = test::start_child([&] {
+    Supervisor::Plan plan = plan_of(1, [&](int, int line) { return obey(line, pipe); });
+    plan.reloads = false;
+    plan.on_ready = [&] { pipe.write('R'); };
+    return run(std::move(plan));
+  });
+  EXPECT_EQ(pipe.read(), 'R');
+  ::kill(parent, SIGHUP);
+  ::kill(parent, SIGTERM);
+  EXPECT_EQ(pipe.read(), 'd') << "the first order";
+  EXPECT_EQ(test::wait_child(parent), 0);
+}
+
 TEST(Supervisor, EndsWhenAWorkerEndsBeforeItServes) {
   EXPECT_EQ(test::in_child([] { return run(plan_of(2, [](int, int) { return 5; })); }), Supervisor::kNotStarted);
 }

@@ -90,7 +90,7 @@ bool App::State::count_processes() {
   const char* const text = std::getenv("VIOLET_PROCESSES");
   if (processes.count < 0 && text != nullptr) {
     const auto count = ascii::to_number<int>(text);
-    processes.count = count ? *count : kProcessesMax + 1;
+    processes.count = count && *count >= 0 ? *count : kProcessesMax + 1;
   }
   processes.count = std::max(processes.count, 0);
   if (processes.count > kProcessesMax) {

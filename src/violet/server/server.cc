@@ -133,14 +133,9 @@ Result<void> Server::start() {
 int Server::run(Function<void()> on_serving) {
   Loop control;
   control_ = &control;
-  SignalWatcher terminate(control, SIGTERM, [this, count = 0](int) mutable {
-    stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
-  });
-  SignalWatcher interrupt(control, SIGINT, [this, count = 0](int) mutable {
-    stop(count++ == 0 ? options_.drain : std::chrono::milliseconds(0));
-  });
-  std::optional<SignalWatcher> hangup;
-  if (has_credentials()) hangup.emplace(control, SIGHUP, [this](int) { reload_certificates(); });
+  SignalWatcher terminate(control, SIGTERM, [this, count = 0](int) mutable { on_stop_signal(count++); });
+  SignalWatcher interrupt(control, SIGINT, [this, count = 0](int) mutable { on_stop_signal(count++); });
+  SignalWatcher hangup(control, SIGHUP, [this](int) { on_hangup(); });
   std::optional<WorkerLink> link;
   if (options_.supervisor >= 0) {
     link.emplace(control, options_.supervisor, [this](WorkerLink::Order order) { on_order(order); });
@@ -157,6 +152,20 @@ int Server::run(Function<void()> on_serving) {
   wait();
   control_ = nullptr;
   return 0;
+}
+
+void Server::on_stop_signal(int before) {
+  if (before == 0 && options_.supervisor >= 0) WorkerLink::say(options_.supervisor, WorkerLink::Word::Leaving);
+  stop(before == 0 ? options_.drain : std::chrono::milliseconds(0));
+}
+
+// Whatever tells all services to reload must not end one that has nothing to.
+void Server::on_hangup() {
+  if (has_credentials()) {
+    reload_certificates();
+  } else {
+    log(LogLevel::Info, "SIGHUP: there are no certificates to read again");
+  }
 }
 
 void Server::on_order(WorkerLink::Order order) {

@@ -108,6 +108,8 @@ class Server {
   [[nodiscard]] bool has_credentials() const noexcept;
   bool reload(bool logs_errors);
   void on_order(WorkerLink::Order order);
+  void on_stop_signal(int before);  // the count of those before it
+  void on_hangup();
   void drop_workers();
   void on_worker_end() noexcept;
 

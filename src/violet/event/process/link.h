@@ -1,6 +1,6 @@
 #pragma once
 
-// WorkerLink: a worker process's end of the line to its Supervisor. Orders come down, two words go up.
+// WorkerLink: a worker process's end of the line to its Supervisor. Orders come down, three words go up.
 //
 // Orders come by this line rather than as signals, because whoever stops a whole group (a terminal, systemd) signals
 // the workers as well, and a second signal cuts the drain short.
@@ -16,7 +16,8 @@ class WorkerLink {
  public:
   // Orphaned: the supervisor is gone. End as by Drain, but for sure: nobody is left to kill this process.
   enum class Order : char { Drain = 'd', Cut = 'c', Reload = 'r', Orphaned = 'o' };
-  enum class Word : char { Ready = 'y', Stop = 's' };  // it serves; a handler of it wants all to end
+  // It serves; a handler of it wants all to end; it drains by itself, and another one may serve beside it.
+  enum class Word : char { Ready = 'y', Stop = 's', Leaving = 'l' };
 
   // Takes `descriptor` over: a non-blocking stream socket. The loop's thread; destroy it before the loop. It does not
   // keep the loop running.

@@ -42,11 +42,10 @@ std::uint64_t clock_ms() noexcept {
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-sigset_t watched_signals(bool reloads) noexcept {
+sigset_t watched_signals() noexcept {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGCHLD}) sigaddset(&set, number);
-  if (reloads) sigaddset(&set, SIGHUP);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&set, number);
   return set;
 }
 
@@ -62,7 +61,9 @@ std::string named(std::size_t index, pid_t pid) {
 
 }  // namespace
 
-Supervisor::Supervisor(Plan plan) : plan_(std::move(plan)), workers_(static_cast<std::size_t>(plan_.options.count)) {}
+Supervisor::Supervisor(Plan plan) : plan_(std::move(plan)), workers_(static_cast<std::size_t>(plan_.options.count)) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) workers_[i].index = i;
+}
 
 Supervisor::~Supervisor() { VIOLET_ASSERT(is_empty() && signals_ < 0); }
 
@@ -82,7 +83,7 @@ int Supervisor::run() {
   struct sigaction children{}, before{};
   children.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &children, &before);
-  const sigset_t watched = watched_signals(plan_.reloads);
+  const sigset_t watched = watched_signals();
   sigset_t mask;
   pthread_sigmask(SIG_BLOCK, &watched, &mask);
   signals_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -130,11 +131,12 @@ void Supervisor::live(std::size_t index, int line, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(0);  // it died before that could hold
   // The ends of others' lines: as long as one is open anywhere, its worker does not see that we are gone.
-  for (const Worker& worker : workers_) {
+  each([](const Worker& worker) {
     if (worker.line >= 0) ::close(worker.line);
-  }
+  });
   ::close(signals_);
-  const sigset_t watched = watched_signals(plan_.reloads);
+  ::signal(SIGHUP, SIG_IGN);  // until the work watches it: a reload finds everything new anyway
+  const sigset_t watched = watched_signals();
   pthread_sigmask(SIG_UNBLOCK, &watched, nullptr);
   const int status = plan_.work(static_cast<int>(index), line);
   std::fflush(nullptr);
@@ -144,13 +146,15 @@ void Supervisor::live(std::size_t index, int line, pid_t parent) {
 
 void Supervisor::turn() {
   std::vector<pollfd> ready{{.fd = signals_, .events = POLLIN, .revents = 0}};
-  for (const Worker& worker : workers_) ready.push_back({.fd = worker.line, .events = POLLIN, .revents = 0});
+  each([&](const Worker& worker) { ready.push_back({.fd = worker.line, .events = POLLIN, .revents = 0}); });
   if (::poll(ready.data(), ready.size(), timeout_ms()) > 0) {
-    for (std::size_t i = 0; i < workers_.size(); ++i) {
-      if (ready[i + 1].revents != 0) read_line(workers_[i]);
-    }
+    // Signals first: a worker that leaves because all are to end is not replaced.
     if (ready.front().revents != 0) read_signals();
+    each([&, i = std::size_t{1}](Worker& worker) mutable {
+      if (ready[i++].revents != 0) read_line(worker);
+    });
   }
+  let_go();
   reap();
   start_due();
   end_late();
@@ -165,7 +169,8 @@ void Supervisor::read_signals() {
 
 void Supervisor::on_signal(int number) {
   if (number == SIGHUP) {
-    order(WorkerLink::Order::Reload);
+    if (!plan_.reloads) log(LogLevel::Info, "SIGHUP: there are no certificates to read again");
+    if (plan_.reloads) order(WorkerLink::Order::Reload);
   } else if (number == SIGTERM || number == SIGINT) {
     if (is_draining_) {
       order(WorkerLink::Order::Cut);
@@ -181,6 +186,7 @@ void Supervisor::read_line(Worker& worker) {
   ssize_t got;
   while ((got = ::read(worker.line, &word, 1)) == 1) {
     if (word == static_cast<char>(WorkerLink::Word::Ready)) worker.is_ready = true;
+    if (word == static_cast<char>(WorkerLink::Word::Leaving)) worker.is_leaving = true;
     if (word == static_cast<char>(WorkerLink::Word::Stop) && !is_draining_) begin_drain(0);
   }
   // Its end comes before that of the process.
@@ -191,20 +197,47 @@ void Supervisor::read_line(Worker& worker) {
   if (plan_.on_ready) plan_.on_ready();
 }
 
-// By their ids: other children of this process are none of our business.
-void Supervisor::reap() {
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    Worker& worker = workers_[i];
-    int status = 0;
-    if (worker.pid == 0 || ::waitpid(worker.pid, &status, WNOHANG) != worker.pid) continue;
-    if (worker.line >= 0) read_line(worker);  // its last words
-    if (worker.line >= 0) ::close(std::exchange(worker.line, -1));
-    on_end(i, status);
+// Frees the places of those that leave: what comes to their sockets would wait until they have drained.
+void Supervisor::let_go() {
+  if (!is_serving_ || is_draining_) return;
+  for (Worker& worker : workers_) {
+    if (!worker.is_leaving || worker.pid == 0) continue;
+    leaving_.push_back(worker);
+    worker.is_leaving = false;
+    worker.line = -1;
+    replace(worker, named(worker.index, std::exchange(worker.pid, 0)) + " drains by itself", LogLevel::Info);
   }
+}
+
+void Supervisor::reap() {
+  int status = 0;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (is_reaped(workers_[i], status)) on_end(i, status);
+  }
+  std::erase_if(leaving_, [&](Worker& worker) {
+    if (!is_reaped(worker, status)) return false;
+    on_end_of_drain(worker, status);
+    return true;
+  });
+}
+
+// By their ids: other children of this process are none of our business.
+bool Supervisor::is_reaped(Worker& worker, int& status) {
+  if (worker.pid == 0 || ::waitpid(worker.pid, &status, WNOHANG) != worker.pid) return false;
+  if (worker.line >= 0) read_line(worker);  // its last words
+  if (worker.line >= 0) ::close(std::exchange(worker.line, -1));
+  return true;
+}
+
+void Supervisor::on_end_of_drain(const Worker& worker, int status) {
+  const bool is_good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  log(is_good ? LogLevel::Info : LogLevel::Error, named(worker.index, worker.pid) + " " + how_it_ended(status));
+  if (!is_good && is_draining_ && status_ == 0) status_ = kNotStarted;
 }
 
 void Supervisor::on_end(std::size_t index, int status) {
   Worker& worker = workers_[index];
+  worker.is_leaving = false;
   const std::string name = named(index, std::exchange(worker.pid, 0));
   if (is_draining_) {
     if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) {
@@ -218,13 +251,17 @@ void Supervisor::on_end(std::size_t index, int status) {
     begin_drain(kNotStarted);
     return;
   }
+  const bool is_good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  replace(worker, name + " " + how_it_ended(status), is_good ? LogLevel::Info : LogLevel::Error);
+}
+
+void Supervisor::replace(Worker& worker, const std::string& why, LogLevel level) {
   const ProcessOptions& options = plan_.options;
   const std::uint64_t now = clock_ms();
   worker.failure_count = now - worker.started_ms >= options.stable_ms ? 0 : worker.failure_count + 1;
   if (worker.failure_count >= options.failures_max) {
-    log(LogLevel::Error, name + " " + how_it_ended(status) + ", as " + std::to_string(worker.failure_count) +
-                             " in a row did, each within " + std::to_string(options.stable_ms) +
-                             " ms of its start: giving up");
+    log(LogLevel::Error, why + ", as " + std::to_string(worker.failure_count) + " in a row did, each within " +
+                             std::to_string(options.stable_ms) + " ms of its start: giving up");
     begin_drain(kGaveUp);
     return;
   }
@@ -232,9 +269,7 @@ void Supervisor::on_end(std::size_t index, int status) {
   const std::uint64_t pause =
       worker.failure_count < 2 ? 0 : std::min(options.backoff_ms << doublings, options.backoff_ms_max);
   worker.due_ms = now + pause;
-  log(WIFEXITED(status) && WEXITSTATUS(status) == 0 ? LogLevel::Info : LogLevel::Error,
-      name + " " + how_it_ended(status) + "; another one takes its place" +
-          (pause == 0 ? "" : " in " + std::to_string(pause) + " ms"));
+  log(level, why + "; another one takes its place" + (pause == 0 ? "" : " in " + std::to_string(pause) + " ms"));
 }
 
 void Supervisor::start_due() {
@@ -253,9 +288,9 @@ void Supervisor::begin_drain(int status) {
 
 void Supervisor::order(WorkerLink::Order order) noexcept {
   const char byte = static_cast<char>(order);
-  for (const Worker& worker : workers_) {
+  each([byte](const Worker& worker) {
     if (worker.line >= 0) static_cast<void>(::send(worker.line, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT));
-  }
+  });
 }
 
 void Supervisor::close_sources() {
@@ -267,11 +302,11 @@ void Supervisor::end_late() {
   if (is_draining_ && clock_ms() >= close_ms_) close_sources();
   if (!is_draining_ || is_killed_ || clock_ms() < kill_ms_) return;
   is_killed_ = true;
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].pid == 0) continue;
-    log(LogLevel::Error, named(i, workers_[i].pid) + " has not ended in time and is killed");
-    ::kill(workers_[i].pid, SIGKILL);
-  }
+  each([](const Worker& worker) {
+    if (worker.pid == 0) return;
+    log(LogLevel::Error, named(worker.index, worker.pid) + " has not ended in time and is killed");
+    ::kill(worker.pid, SIGKILL);
+  });
 }
 
 // Until the next thing that is due; -1: nothing is.
@@ -287,7 +322,8 @@ int Supervisor::timeout_ms() const {
 }
 
 bool Supervisor::is_empty() const noexcept {
-  return std::all_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.pid == 0; });
+  return leaving_.empty() &&
+         std::all_of(workers_.begin(), workers_.end(), [](const Worker& worker) { return worker.pid == 0; });
 }
 
 }  // namespace violet

@@ -11,17 +11,21 @@
 //      \--one ends before it was ready-------------------\--one dies too often----------------/
 //
 // While it is watching, a worker that ends is forked anew from what this process was before run(): at once when it had
-// lived for stable_ms, else after a pause; see ProcessOptions. While draining, a second signal cuts the drain short,
-// and what is left after drain_ms is killed. Workers get SIGTERM when this process dies, however it dies, and the end
-// of their line, which is an order to drain (link.h).
+// lived for stable_ms, else after a pause; see ProcessOptions. One that says it is leaving (Word::Leaving) counts as
+// ended from then on: what replaces it serves beside it until it has drained. While draining, a second signal cuts the
+// drain short, and what is left after drain_ms is killed. Workers get SIGTERM when this process dies, however it dies,
+// and the end of their line, which is an order to drain (link.h).
 //
 // One thread, which must be the only one of the process: a fork takes no others along. It runs no loop.
 
 #include "violet/base/function.h"
+#include "violet/base/log.h"
 #include "violet/event/process/link.h"
 #include "violet/event/process/options.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <sys/types.h>
 #include <vector>
 
@@ -36,7 +40,7 @@ class Supervisor {
     ProcessOptions options;
     std::uint64_t drain_ms = 0;      // from the order to end to the killing of what is left
     std::uint64_t readiness_ms = 0;  // from there to on_close()
-    bool reloads = false;            // SIGHUP orders a reload; otherwise it does what it always does
+    bool reloads = false;            // SIGHUP orders a reload; otherwise it is logged, and nothing else
     // The life of a worker, in its process; what it returns is the exit status. `line` is for a WorkerLink.
     Function<int(int index, int line)> work;
     Function<void()> on_ready = {};
@@ -56,9 +60,11 @@ class Supervisor {
 
  private:
   struct Worker {
+    std::size_t index = 0;
     pid_t pid = 0;  // 0: none runs
     int line = -1;
     bool is_ready = false;
+    bool is_leaving = false;
     int failure_count = 0;  // in a row
     std::uint64_t started_ms = 0;
     std::uint64_t due_ms = 0;  // of the next start, while none runs
@@ -70,8 +76,12 @@ class Supervisor {
   void read_signals();
   void on_signal(int number);
   void read_line(Worker& worker);
+  void let_go();
   void reap();
+  bool is_reaped(Worker& worker, int& status);
   void on_end(std::size_t index, int status);
+  void on_end_of_drain(const Worker& worker, int status);
+  void replace(Worker& worker, const std::string& why, LogLevel level);
   void start_due();
   void begin_drain(int status);
   void order(WorkerLink::Order order) noexcept;
@@ -79,9 +89,15 @@ class Supervisor {
   void end_late();
   [[nodiscard]] int timeout_ms() const;
   [[nodiscard]] bool is_empty() const noexcept;
+  template <class Visit>
+  void each(Visit visit) {
+    for (Worker& worker : workers_) visit(worker);
+    for (Worker& worker : leaving_) visit(worker);
+  }
 
   Plan plan_;
   std::vector<Worker> workers_;
+  std::vector<Worker> leaving_;  // drain by themselves; others have their places
   int signals_ = -1;
   bool is_serving_ = false;  // all have been ready
   bool is_draining_ = false;
