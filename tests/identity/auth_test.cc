@@ -196,6 +196,44 @@ TEST(Sessions, GetANewIdAtLogin) {
   EXPECT_EQ(ask(app, http::Method::Get, "/look", {{"Cookie", before}}).text(), "none");
 }
 
+TEST(Identities, AreThoseWhoseCredentialsTheRouteHasAskedFor) {
+  const JwtKey key = *JwtKey::hmac(JwtAlgorithm::HS256, std::string(32, 's'));
+  App app;
+  app.use(sessions());
+  add_session_routes(app);
+  const auto who = [](Identity who) { return std::string(who.scheme()) + " " + std::string(who.subject()); };
+  Group basic = app.group("/basic");
+  basic.use(basic_auth("staff", Accounts{{"bea", "secret"}}));
+  basic.get("/", who);
+  Group api = app.group("/api");
+  api.use(bearer_auth("api", JwtVerifier(key)), require_scope("read"));
+  api.get("/", who);
+  Group inner = basic.group("/session");
+  inner.use(sessions());
+  inner.get("/", who);
+  const std::string ada = cookie_of(ask(app, http::Method::Post, "/login"));
+  const std::string bea = "Basic YmVhOnNlY3JldA==";
+  const std::string token = sign_jwt(key, Claims{"carl", std::time(nullptr) + 600, "read"});
+  EXPECT_EQ(ask(app, http::Method::Get, "/basic/", {{"Cookie", ada}, {"Authorization", bea}}).text(), "basic bea");
+  EXPECT_EQ(ask(app, http::Method::Get, "/basic/session/", {{"Cookie", ada}, {"Authorization", bea}}).text(),
+            "basic bea");
+  EXPECT_EQ(ask(app, http::Method::Get, "/api/", {{"Cookie", ada}, {"Authorization", "Bearer " + token}}).text(),
+            "bearer carl");
+  EXPECT_EQ(ask(app, http::Method::Get, "/basic/", {{"Cookie", ada}}).status(), 401);
+  EXPECT_EQ(ask(app, http::Method::Get, "/me", {{"Cookie", ada}}).text(), "session ada");
+}
+
+TEST(Identities, TakeNoClaimsOfWhomTheyReplace) {
+  const JwtKey key = *JwtKey::hmac(JwtAlgorithm::HS256, std::string(32, 's'));
+  App app;
+  app.use(bearer_auth("api", JwtVerifier(key)));
+  Group other = app.group("/other");
+  other.use([](Exchange& exchange) { set_identity(exchange, "dora", "own"); }, require_scope("read"));
+  other.get("/", [] { return "reached"; });
+  const std::string token = sign_jwt(key, Claims{"carl", std::time(nullptr) + 600, "read"});
+  EXPECT_EQ(ask(app, http::Method::Get, "/other/", {{"Authorization", "Bearer " + token}}).status(), 403);
+}
+
 TEST(Sessions, NeverTakeOverAnIdThatIsNotTheirs) {
   App app;
   app.use(sessions());

@@ -3,11 +3,16 @@
 namespace violet {
 
 void set_identity(Exchange& exchange, std::string_view subject, std::string_view scheme, const JwtClaims* claims) {
-  if (exchange.note<identity::Note>() != nullptr) return;
-  auto& note = exchange.add_note<identity::Note>();
-  note.subject = exchange.arena().copy(subject);
-  note.scheme = exchange.arena().copy(scheme);
-  note.claims = claims;
+  auto* note = exchange.note<identity::Note>();
+  if (note == nullptr) note = &exchange.add_note<identity::Note>();
+  note->subject = exchange.arena().copy(subject);
+  note->scheme = exchange.arena().copy(scheme);
+  note->claims = claims;
+  note->is_known = true;
+}
+
+void clear_identity(Exchange& exchange) noexcept {
+  if (auto* note = exchange.note<identity::Note>(); note != nullptr) *note = {};
 }
 
 void challenge(Exchange& exchange, std::string_view challenge, std::string_view detail, int status) {
@@ -18,7 +23,7 @@ void challenge(Exchange& exchange, std::string_view challenge, std::string_view 
 
 Identity Extract<Identity>::from(Fetch& fetch) noexcept {
   static constexpr identity::Note kNobody;
-  if (const auto* note = fetch.exchange().note<identity::Note>(); note != nullptr) return Identity(*note);
+  if (const auto* note = identity::find(fetch.exchange()); note != nullptr) return Identity(*note);
   fetch.refuse(Error(ErrorKind::Invalid, 0, 401), "authentication is needed");
   return Identity(kNobody);
 }

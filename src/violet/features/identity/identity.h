@@ -7,7 +7,7 @@
 //   app.get("/me", [](Identity who) { return std::string(who.subject()); });      // 401 where nobody has said who
 //   app.get("/", [](MaybeIdentity who) { return who ? "hello" : "log in"; });
 //
-// Valid as long as the request; a pointer wide.
+// Valid as long as the request, and follows what changes during it: a login, a logout. A pointer wide.
 
 #include "violet/web/input/extract.h"
 
@@ -24,7 +24,13 @@ struct Note {
   std::string_view subject;
   std::string_view scheme;
   const JwtClaims* claims = nullptr;
+  bool is_known = false;
 };
+// nullptr: nobody has said who it is.
+[[nodiscard]] inline const Note* find(const Exchange& exchange) noexcept {
+  const auto* note = exchange.note<Note>();
+  return note != nullptr && note->is_known ? note : nullptr;
+}
 
 }  // namespace identity
 
@@ -46,7 +52,7 @@ class Identity {
 class MaybeIdentity {
  public:
   explicit MaybeIdentity(const identity::Note* note) noexcept : note_(note) {}
-  explicit operator bool() const noexcept { return note_ != nullptr; }
+  explicit operator bool() const noexcept { return note_ != nullptr && note_->is_known; }
   // REQUIRES: there is one.
   [[nodiscard]] Identity operator*() const noexcept { return Identity(*note_); }
 
@@ -54,9 +60,12 @@ class MaybeIdentity {
   const identity::Note* note_;
 };
 
-// The texts are copied. The first one counts: what stands in front decides.
+// The texts are copied. The last one counts, whole: what stands nearest to the handler has asked for its own
+// credentials, and no cookie of a session that was read before may stand in for them.
 void set_identity(Exchange& exchange, std::string_view subject, std::string_view scheme,
                   const JwtClaims* claims = nullptr);
+// From now on nobody is known.
+void clear_identity(Exchange& exchange) noexcept;
 // Answers 401 with the challenge: "Basic realm=\"staff\"".
 void challenge(Exchange& exchange, std::string_view challenge, std::string_view detail = "authentication is needed",
                int status = 401);
@@ -67,7 +76,7 @@ struct Extract<Identity> : Extractor {
 };
 template <>
 struct Extract<MaybeIdentity> : Extractor {
-  static MaybeIdentity from(Fetch& fetch) noexcept { return MaybeIdentity(fetch.exchange().note<identity::Note>()); }
+  static MaybeIdentity from(Fetch& fetch) noexcept { return MaybeIdentity(identity::find(fetch.exchange())); }
 };
 
 }  // namespace violet

@@ -51,7 +51,7 @@ Verdict verify_bearer(Exchange& exchange, std::string_view realm, const JwtVerif
 }  // namespace identity
 
 Verdict RequireScope::on_request(Exchange& exchange) const {
-  const auto* who = exchange.note<identity::Note>();
+  const auto* who = identity::find(exchange);
   if (who == nullptr) {
     challenge(exchange, "Bearer");
     return Verdict::Answered;

@@ -201,7 +201,9 @@ Task<Verdict> Sessions::on_wait(Exchange& exchange) const {
   }
   note.created = record->created;
   for (const auto& [name, value] : record->values) note.set(name, value, false);
-  if (const auto subject = note.get(identity::kSubject)) set_identity(exchange, *subject, "session");
+  // A cookie comes by itself: it never takes the place of credentials that were asked for.
+  const auto subject = note.get(identity::kSubject);
+  if (subject && identity::find(exchange) == nullptr) set_identity(exchange, *subject, "session");
   co_return Verdict::Continue;
 }
 
