@@ -2,6 +2,8 @@
 
 #include "violet/ws/topic/topics.h"
 
+#include <utility>
+
 namespace violet::ws {
 
 bool Reader::await_suspend(std::coroutine_handle<> handle) noexcept {
@@ -12,9 +14,21 @@ bool Reader::await_suspend(std::coroutine_handle<> handle) noexcept {
 }
 
 bool Reader::fetch() {
-  const int size = wants_part_ ? Session::kNotUsual : session_.find_usual();
-  if (size == Session::kNotUsual) return await_ready() && has_message_;
-  session_.take_usual(size, message_);
+  // Who waits goes on when the session ends, which a frame may bring about: then nothing is left of this here.
+  Session& session = session_;
+  const bool wants_part = wants_part_;
+  if (const int size = wants_part ? Session::kNotUsual : session.find_usual(); size != Session::kNotUsual) {
+    session.take_usual(size, message_);
+    return has_message_ = true;
+  }
+  if (session.reader_ != this) return false;
+  Message message;
+  bool is_last = false;
+  const bool has_message =
+      session.is_readable() && (wants_part ? session.next_part(message, is_last) : session.next(message));
+  if (!has_message || session.reader_ != this) return false;
+  message_ = std::move(message);
+  is_last_ = is_last;
   return has_message_ = true;
 }
 
