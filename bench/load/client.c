@@ -117,9 +117,10 @@ void set_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOC
 
 void reader_init(Reader* reader, size_t capacity) {
   memset(reader, 0, sizeof *reader);
-  reader->data = malloc(capacity);
+  reader->data = malloc(capacity + 1);  // and a NUL behind what has come, for strtol()
   reader->capacity = capacity;
   if (reader->data == NULL) abort();
+  reader->data[0] = '\0';
 }
 
 void reader_free(Reader* reader) {
@@ -139,6 +140,7 @@ long reader_fill(Reader* reader, int fd) {
   }
   const ssize_t got = read(fd, reader->data + reader->end, reader->capacity - reader->end);
   if (got > 0) reader->end += (size_t)got;
+  reader->data[reader->end] = '\0';
   return got;
 }
 

@@ -107,21 +107,21 @@ TEST(H1Client, TheNextRequestMayBeSentFromTheEndOfTheLast) {
 }
 
 TEST(H1Client, BodiesAreFramedByTheirLength) {
-  H1ClientWire client;
   Answers answers;
+  PushSource::Watch watch;
+  Answers blocked;
+  H1ClientWire client;
   client.get(answers, "/", "POST", Body(Slice::of(std::string("hello"))));
   EXPECT_EQ(client.sent(), "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello");
   client.feed(kOk);
   client.get(renew(answers), "/", "POST");
   EXPECT_EQ(client.sent(), "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
   client.feed(kOk);
-  PushSource::Watch watch;
   auto* source = new PushSource(watch);
   client.get(renew(answers), "/", "PUT", Body(SourcePtr(source)));
   source->push("abc");
   source->wake();
   client.settle();
-  Answers blocked;
   EXPECT_EQ(client.get(blocked, "/"), nullptr) << "the request before is still being sent";
   source->end();
   source->wake();
@@ -130,8 +130,8 @@ TEST(H1Client, BodiesAreFramedByTheirLength) {
 }
 
 TEST(H1Client, NoWireFieldOfTheCallerReachesTheWire) {
-  H1ClientWire client;
   Answers answers;
+  H1ClientWire client;
   client.get(answers, "/", "GET", {},
              {{"Connection", "x"},
               {"Transfer-Encoding", "chunked"},
@@ -321,9 +321,9 @@ TEST(H1Client, ASwitchThatNobodyAskedForIsAnError) {
 }
 
 TEST(H1Client, ARefusedSwitchKeepsTheConnection) {
-  H1ClientWire client;
   Answers answers;
   PushSource::Watch watch;
+  H1ClientWire client;
   client.get(answers, "/", "GET", Body(SourcePtr(new PushSource(watch))), {{"Upgrade", "x"}});
   client.feed(kOk);
   EXPECT_EQ(answers.body, "hi");
