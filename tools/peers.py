@@ -44,14 +44,16 @@ LEGS = (
     Leg("a file of 16 KiB, HTTP/2 without TLS, 32 connections, 32 streams", "file16", 32, 32, "h2c"),
     Leg("a file of 16 KiB, HTTP/2 with TLS, 32 connections, 32 streams", "file16", 32, 32, "h2"),
     Leg("JSON of 8.4 KB from objects (nginx: a file), 64 connections", "json", 64),
+    Leg("WebSocket, echo of 5 bytes, 64 connections", "echo", 64),
+    Leg("WebSocket, echo of 5 bytes, 16 in flight, 64 connections", "echo", 64, 16),
 )
 # For the drawings.
 SWEEP = tuple(Leg(f"{count} connections", "get", count) for count in (1, 4, 16, 64, 256, 1024))
 
 
-def measured_arms(build, only):
+def measured_arms(build, only, given):
     own = lab_arms.own_arms(build)
-    arms = {**own, **lab_arms.installed_peers()}
+    arms = {**own, **lab_arms.installed_peers(), **{arm.name: arm for arm in map(lab_arms.given_peer, given)}}
     arms = {("violet" if name == "arena" else name): arm for name, arm in arms.items()}
     for name, arm in arms.items():
         arm.name = name
@@ -140,7 +142,7 @@ def run(options):
     facts = banner.banner(build)
     facts["date"] = banner.output_of("date", "+%-d %B %Y")
     banner.print_banner(facts)
-    arms = measured_arms(build, options.only)
+    arms = measured_arms(build, options.only, options.peer)
     rounds, seconds = (1, 0.5) if options.quick else (options.rounds, options.seconds)
     found = {"facts": facts, "rounds": rounds, "seconds": seconds}
     found["legs"] = run_legs(arms, [leg for leg in LEGS if options.legs in leg.title], build, rounds, seconds)
@@ -166,6 +168,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build" / "peers")
     parser.add_argument("--only", type=lambda text: text.split(","), metavar="NAME,…", help="these servers only")
     parser.add_argument("--legs", default="", metavar="TEXT", help="those with TEXT in their title, and no sweep")
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND|URL", help="a server no package has")
     parser.add_argument("--rounds", type=int, default=3, help="there and back (3)")
     parser.add_argument("--seconds", type=float, default=3, help="of each reading (3)")
     parser.add_argument("--quick", action="store_true", help="shows that it works, not how fast anything is")

@@ -160,4 +160,6 @@ def given_peer(text):
     match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/\S*)?", url)
     if not (equals and bar and match and command.strip()):
         raise LabError(f"--peer {text!r} is not NAME=COMMAND|http://127.0.0.1:PORT/PATH")
-    return Arm(name, shlex.split(command), port=int(match[1]), is_peer=True, path=match[2] or "/")
+    path = match[2] or "/"
+    targets = dict.fromkeys(("get", "pipelined", "echo"), path)
+    return Arm(name, shlex.split(command), targets=targets, port=int(match[1]), is_peer=True, path=path)

@@ -27,6 +27,7 @@ def reading(arm, program, leg, seconds):
         command = [str(program), "load", "-q", "-c", str(leg.connections), "-p", str(leg.depth), "-d", str(seconds), "-k"]
         command += ["-w", str(WARM_SECONDS), "--verify", "--server-pid", str(server.pid), "--json", "-"]
         command += ["--h2"] if leg.wire in ("h2c", "h2") else []
+        command += ["-b", "hello"] if leg.shape == "echo" else []
         url = server.url(arm.target(leg.shape), "ws" if leg.shape == "echo" else leg.wire)
         answer = run_on(load_core, [*command, url], seconds + 60)
     found = json.loads(answer)

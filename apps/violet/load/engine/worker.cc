@@ -109,7 +109,7 @@ void Worker::learn(std::uint32_t index, std::string body) {
 
 void Worker::on_answer(int status, std::uint64_t latency_ns, std::uint64_t bytes, bool is_right) noexcept {
   ++tally_.answers;
-  ++tally_.status[status >= 100 && status < 600 ? status / 100 : 0];
+  if (status != 0) ++tally_.status[status >= 100 && status < 600 ? status / 100 : 0];
   tally_.bytes += bytes;
   tally_.latency_ns += latency_ns;
   tally_.latency.add(latency_ns);

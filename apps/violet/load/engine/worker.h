@@ -60,6 +60,7 @@ class Worker {
   [[nodiscard]] const std::string* expected(std::uint32_t index) const noexcept;
   [[nodiscard]] bool learns(std::uint32_t index) const noexcept { return options_.verifies && !expected(index); }
   void learn(std::uint32_t index, std::string body);
+  // `status` 0: a message, which has none.
   void on_answer(int status, std::uint64_t latency_ns, std::uint64_t bytes, bool is_right) noexcept;
   void on_failure(std::uint64_t Tally::* kind) noexcept;
   // A request will get no answer.

@@ -44,7 +44,8 @@ std::string status_line(const Tally& tally) {
     if (tally.status[i] != 0) line += format(" %dxx %llu", i, static_cast<Count>(tally.status[i]));
   }
   if (tally.status[0] != 0) line += format(" other %llu", static_cast<Count>(tally.status[0]));
-  return line + "\n";
+  return tally.answers > 0 && std::ranges::all_of(tally.status, [](std::uint64_t n) { return n == 0; }) ? ""
+                                                                                                        : line + "\n";
 }
 
 std::string failure_line(const Tally& tally) {
