@@ -294,6 +294,119 @@ TEST(Sessions, HaveABound) {
   EXPECT_EQ(ask(app, http::Method::Get, "/fill").text(), "1010");
 }
 
+TEST(Sessions, HaveRoomForALoginAlways) {
+  App app;
+  app.use(sessions({.bytes_max = 20}));
+  add_session_routes(app);
+  app.post("/fill", [](BrowserSession session) { session.set("a", std::string(19, 'x')); });
+  app.post("/login/{name}", [](Path<std::string> name, BrowserSession session) { session.login(*name); });
+  app.get("/token", [](BrowserSession session) { return session.csrf_token(); });
+  app.post("/check", [](CsrfForm<Named> form) { return form->name; });
+  const std::string full = cookie_of(ask(app, http::Method::Post, "/fill"));
+  const std::string ada = cookie_of(ask(app, http::Method::Post, "/login", {{"Cookie", full}}));
+  EXPECT_EQ(ask(app, http::Method::Get, "/me", {{"Cookie", ada}}).text(), "session ada");
+  const std::string token = ask(app, http::Method::Get, "/token", {{"Cookie", ada}}).text();
+  EXPECT_EQ(ask(app, http::Method::Post, "/check",
+                {{"Cookie", ada}, {"Content-Type", "application/x-www-form-urlencoded"}}, "name=n&csrf=" + token)
+                .text(),
+            "n");
+  const std::string long_name(50, 'b');
+  const std::string next = cookie_of(ask(app, http::Method::Post, "/login/" + long_name, {{"Cookie", ada}}));
+  EXPECT_EQ(ask(app, http::Method::Get, "/me", {{"Cookie", next}}).text(), "session " + long_name);
+}
+
+TEST(Sessions, HandNothingFromOneUserToTheNext) {
+  App app;
+  app.use(sessions());
+  add_session_routes(app);
+  app.post("/switch", [](BrowserSession session) {
+    session.set("color", "late");
+    session.login("bea");
+  });
+  app.post("/again", [](BrowserSession session) {
+    session.destroy();
+    session.login("ada");
+  });
+  const auto color = [&](const std::string& cookie) {
+    return ask(app, http::Method::Get, "/look", {{"Cookie", cookie}}).text();
+  };
+  const auto painted = [&] {
+    const std::string cookie = cookie_of(ask(app, http::Method::Post, "/login"));
+    ask(app, http::Method::Post, "/paint/red", {{"Cookie", cookie}});
+    return cookie;
+  };
+  const std::string same = cookie_of(ask(app, http::Method::Post, "/login", {{"Cookie", painted()}}));
+  EXPECT_EQ(color(same), "red");
+  const std::string before = painted();
+  const std::string other = cookie_of(ask(app, http::Method::Post, "/switch", {{"Cookie", before}}));
+  EXPECT_EQ(color(other), "none");
+  EXPECT_EQ(ask(app, http::Method::Get, "/me", {{"Cookie", other}}).text(), "session bea");
+  EXPECT_EQ(ask(app, http::Method::Get, "/me", {{"Cookie", before}}).status(), 401);
+  const std::string again = cookie_of(ask(app, http::Method::Post, "/again", {{"Cookie", painted()}}));
+  EXPECT_EQ(color(again), "none");
+  EXPECT_EQ(ask(app, http::Method::Get, "/me", {{"Cookie", again}}).text(), "session ada");
+}
+
+TEST(Sessions, TellTheRequestItselfWhoIsThere) {
+  App app;
+  app.use(sessions());
+  add_session_routes(app);
+  app.post("/switch", [](MaybeIdentity who, BrowserSession session) {
+    session.login("bea");
+    return std::string((*who).subject()) + " " + std::string(session.subject());
+  });
+  app.post("/leave", [](MaybeIdentity who, BrowserSession session) {
+    session.set("color", "red");
+    session.destroy();
+    const bool has_set = session.set("color", "blue");
+    return std::string(who ? "somebody" : "nobody") + "," + std::string(session.subject()) + "," +
+           std::string(session.get("color").value_or("none")) + (has_set ? ",set" : ",refused");
+  });
+  const std::string ada = cookie_of(ask(app, http::Method::Post, "/login"));
+  const TestReply switched = ask(app, http::Method::Post, "/switch", {{"Cookie", ada}});
+  EXPECT_EQ(switched.text(), "bea bea");
+  EXPECT_EQ(ask(app, http::Method::Post, "/leave", {{"Cookie", cookie_of(switched)}}).text(), "nobody,,none,refused");
+}
+
+TEST(Sessions, RunOnceBeforeARoute) {
+  const auto cookies = [](App& app) {
+    std::size_t count = 0;
+    const TestReply reply = ask(app, http::Method::Post, "/inner/login");
+    for (const auto& field : reply.fields()) count += field.name == "Set-Cookie" ? 1 : 0;
+    return count;
+  };
+  const auto add = [](App& app, const Sessions& outer, const Sessions& inner) {
+    app.use(outer);
+    Group group = app.group("/inner");
+    group.use(inner);
+    group.post("/login", [](BrowserSession session) { session.login("ada"); });
+  };
+  App same;
+  const Sessions shared = sessions();
+  add(same, shared, shared);
+  EXPECT_EQ(cookies(same), 1U);
+  App other;
+  add(other, sessions(), sessions());
+  EXPECT_EQ(cookies(other), 1U);
+}
+
+TEST(Sessions, LetNoSharedCacheKeepTheirCookie) {
+  App app;
+  app.use(sessions());
+  app.get("/{how}", [](Path<std::string> how, BrowserSession session) {
+    session.set("a", "b");
+    return Reply("text").field("Cache-Control", *how).field("CDN-Cache-Control", "max-age=60");
+  });
+  const auto sent = [&](const std::string& how) {
+    return std::string(ask(app, http::Method::Get, "/" + how).header("Cache-Control"));
+  };
+  for (const char* open : {"public", "public,max-age=60", "max-age=60", "private,s-maxage=60", "private=x"}) {
+    EXPECT_EQ(sent(open), "no-store") << open;
+  }
+  for (const char* closed : {"private", "max-age=60,private", "No-Store"}) EXPECT_EQ(sent(closed), closed);
+  EXPECT_EQ(ask(app, http::Method::Get, "/public").header("CDN-Cache-Control"), "");
+}
+
 TEST(Sessions, AreMissedWhereNothingStandsBeforeTheHandler) {
   App app;
   add_session_routes(app);

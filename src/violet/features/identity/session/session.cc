@@ -1,5 +1,6 @@
 #include "violet/features/identity/session/session.h"
 
+#include "violet/base/ascii.h"
 #include "violet/base/check.h"
 #include "violet/base/log.h"
 #include "violet/features/identity/secret.h"
@@ -43,23 +44,60 @@ std::optional<std::string_view> SessionNote::get(std::string_view name) const no
   return std::nullopt;
 }
 
-bool SessionNote::set(std::string_view name, std::optional<std::string_view> value, bool is_change) {
-  Value* at = values_;
-  while (at != nullptr && at->name != name) at = at->next;
-  if (at == nullptr && !value) return true;
-  const std::size_t old_bytes = at != nullptr && at->value ? at->name.size() + at->value->size() : 0;
-  const std::size_t new_bytes = value ? name.size() + value->size() : 0;
-  if (bytes_ - old_bytes + new_bytes > bytes_max_) return false;
-  bytes_ = bytes_ - old_bytes + new_bytes;
-  if (at == nullptr) {
-    values_ = ::new (arena_.allocate(sizeof(Value), alignof(Value))) Value{values_, arena_.copy(name), {}, false};
-    at = values_;
+SessionNote::Value& SessionNote::place_of(std::string_view name) {
+  for (Value* at = values_; at != nullptr; at = at->next) {
+    if (at->name == name) return *at;
   }
-  at->value = value ? std::optional<std::string_view>(arena_.copy(*value)) : std::nullopt;
-  at->is_changed |= is_change;
-  is_changed |= is_change;
+  values_ = ::new (arena_.allocate(sizeof(Value), alignof(Value))) Value{values_, arena_.copy(name), {}, false};
+  return *values_;
+}
+
+bool SessionNote::set(std::string_view name, std::optional<std::string_view> value) {
+  if (!name.starts_with('$')) {
+    const auto old = get(name);
+    const std::size_t rest = bytes_ - (old ? name.size() + old->size() : 0);
+    const std::size_t size = value ? name.size() + value->size() : 0;
+    if (size != 0 && rest + size > bytes_max_) return false;
+    bytes_ = rest + size;
+  }
+  Value& place = place_of(name);
+  place.value = value ? std::optional<std::string_view>(arena_.copy(*value)) : std::nullopt;
+  place.is_changed = true;
+  is_changed = true;
   return true;
 }
+
+void SessionNote::load(std::string_view name, std::string_view value) {
+  place_of(name).value = arena_.copy(value);
+  if (!name.starts_with('$')) bytes_ += name.size() + value.size();
+}
+
+void SessionNote::clear() noexcept {
+  values_ = nullptr;
+  bytes_ = 0;
+  is_cleared = true;
+}
+
+namespace {
+
+// Whether no cache that serves several users may keep the answer.
+bool is_private(const http::Fields& fields) {
+  bool has_said = false;
+  for (const http::Field& field : fields) {
+    if (field.id != http::FieldId::CacheControl) continue;
+    std::string_view rest = field.value;
+    while (!rest.empty()) {
+      const std::size_t comma = rest.find(',');
+      const std::string_view one = ascii::trim(rest.substr(0, comma));
+      rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+      if (ascii::equal_folded(one, "public") || ascii::equal_folded(one.substr(0, 8), "s-maxage")) return false;
+      has_said |= ascii::equal_folded(one, "private") || ascii::equal_folded(one, "no-store");
+    }
+  }
+  return has_said;
+}
+
+}  // namespace
 
 // What an answer does to the store and to the client's cookie.
 class SessionCommit {
@@ -114,7 +152,10 @@ class SessionCommit {
     if (!field) return log(LogLevel::Error, "the name of the session's cookie cannot be one: " + cookie.name);
     head.fields.push(http::FieldId::SetCookie, exchange_.arena().copy(*field));
     // Nobody else may be given this answer, and with it the session.
-    if (!head.fields.has(http::FieldId::CacheControl)) head.fields.push(http::FieldId::CacheControl, "no-store");
+    if (is_private(head.fields)) return;
+    head.fields.remove(http::FieldId::CacheControl);
+    head.fields.remove("CDN-Cache-Control");  // would count before it (RFC 9213 §2.2)
+    head.fields.push(http::FieldId::CacheControl, "no-store");
   }
 
   Exchange& exchange_;
@@ -128,14 +169,16 @@ using identity::SessionNote;
 
 std::optional<std::string_view> BrowserSession::get(std::string_view name) const noexcept { return note_->get(name); }
 bool BrowserSession::set(std::string_view name, std::string_view value) {
-  return !name.starts_with('$') && note_->set(name, value);
+  return !name.starts_with('$') && !note_->is_destroyed && note_->set(name, value);
 }
 void BrowserSession::remove(std::string_view name) {
-  if (!name.starts_with('$')) note_->set(name, std::nullopt);
+  if (!name.starts_with('$') && !note_->is_destroyed) note_->set(name, std::nullopt);
 }
 std::string_view BrowserSession::subject() const noexcept { return note_->get(identity::kSubject).value_or(""); }
 
 void BrowserSession::login(std::string_view subject) {
+  const auto before = note_->get(identity::kSubject);
+  if (before && *before != subject) note_->clear();
   note_->is_destroyed = false;
   note_->is_renewed = true;
   note_->created = 0;
@@ -143,8 +186,15 @@ void BrowserSession::login(std::string_view subject) {
   note_->set(identity::kSubject, subject);
   set_identity(*exchange_, subject, "session");
 }
+
 void BrowserSession::regenerate() noexcept { note_->is_renewed = true; }
-void BrowserSession::destroy() noexcept { note_->is_destroyed = true; }
+
+void BrowserSession::destroy() noexcept {
+  note_->clear();
+  note_->is_destroyed = true;
+  const auto* who = identity::find(*exchange_);
+  if (who != nullptr && who->scheme == "session") clear_identity(*exchange_);
+}
 
 std::string BrowserSession::csrf_token() {
   std::string secret;
@@ -152,7 +202,7 @@ std::string BrowserSession::csrf_token() {
     secret = *known;
   } else {
     secret = identity::new_secret(identity::kCsrfBytes);
-    note_->set(identity::kCsrf, secret);
+    if (!note_->is_destroyed) note_->set(identity::kCsrf, secret);
   }
   const Result<std::string> mask = identity::random_bytes(secret.size());
   VIOLET_CHECK(mask.has_value());
@@ -175,6 +225,7 @@ Sessions::Sessions(SessionOptions options) {
 Verdict Sessions::on_request(Exchange& exchange) const {
   if (exchange.note<SessionNote>() != nullptr) return Verdict::Continue;
   auto& note = exchange.add_note<SessionNote>(exchange.arena(), options_->bytes_max);
+  note.options = options_.get();
   const auto id = Request(exchange).cookie(identity::cookie_name(exchange, *options_));
   if (!id || id->size() != identity::kIdCharacters) return Verdict::Continue;
   note.key = exchange.arena().copy(identity::sha256(*id));
@@ -200,7 +251,7 @@ Task<Verdict> Sessions::on_wait(Exchange& exchange) const {
     co_return Verdict::Continue;
   }
   note.created = record->created;
-  for (const auto& [name, value] : record->values) note.set(name, value, false);
+  for (const auto& [name, value] : record->values) note.load(name, value);
   // A cookie comes by itself: it never takes the place of credentials that were asked for.
   const auto subject = note.get(identity::kSubject);
   if (subject && identity::find(exchange) == nullptr) set_identity(exchange, *subject, "session");
@@ -209,7 +260,8 @@ Task<Verdict> Sessions::on_wait(Exchange& exchange) const {
 
 void Sessions::on_reply(Exchange& exchange, http::Head& head, Body&) const {
   auto* note = exchange.note<SessionNote>();
-  if (note == nullptr || head.status >= 500) return;
+  if (note == nullptr || note->options != options_.get() || note->is_committed || head.status >= 500) return;
+  note->is_committed = true;
   identity::SessionCommit(exchange, *options_, *note).run(head);
 }
 

@@ -34,7 +34,7 @@ struct SessionOptions {
   std::string cookie = "session";
   std::int64_t idle_seconds = 30 * 60;
   std::int64_t age_seconds_max = 12 * 60 * 60;
-  std::size_t bytes_max = 16 * 1024;  // of names and values
+  std::size_t bytes_max = 16 * 1024;  // of names and values, but not of the library's own
 };
 
 namespace identity {
@@ -45,13 +45,21 @@ class SessionNote {
   explicit SessionNote(Arena& arena, std::size_t bytes_max) noexcept : arena_(arena), bytes_max_(bytes_max) {}
 
   [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const noexcept;
-  bool set(std::string_view name, std::optional<std::string_view> value, bool is_change = true);
+  // False: there is no room. The library's own names, which begin with '$', have it always.
+  bool set(std::string_view name, std::optional<std::string_view> value);
+  // As the store has it, whatever its size.
+  void load(std::string_view name, std::string_view value);
+  // Nothing of what is stored counts any more, and nothing of what was changed.
+  void clear() noexcept;
 
-  std::string_view key;  // of what is stored, "" where nothing is
+  std::string_view key;           // of what is stored, "" where nothing is
+  const void* options = nullptr;  // whose sessions() it is
   std::int64_t created = 0;
   bool is_changed = false;
   bool is_renewed = false;
+  bool is_cleared = false;
   bool is_destroyed = false;
+  bool is_committed = false;
 
  private:
   friend class SessionCommit;
@@ -61,6 +69,8 @@ class SessionNote {
     std::optional<std::string_view> value;  // nothing: taken away
     bool is_changed;
   };
+  Value& place_of(std::string_view name);
+
   Arena& arena_;
   std::size_t bytes_max_;
   std::size_t bytes_ = 0;
@@ -74,17 +84,18 @@ class BrowserSession {
   BrowserSession(Exchange& exchange, identity::SessionNote& note) noexcept : exchange_(&exchange), note_(&note) {}
 
   [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const noexcept;
-  // False: there is no room. Names that begin with '$' are the library's own.
+  // False: there is no room, or it was destroyed. Names that begin with '$' are the library's own.
   bool set(std::string_view name, std::string_view value);
   void remove(std::string_view name);
 
   // Who is logged in; "" for nobody.
   [[nodiscard]] std::string_view subject() const noexcept;
-  // From now on it is this user's, under a new id: one that somebody else has planted is worth nothing.
+  // From now on it is this user's, under a new id: one that somebody else has planted is worth nothing. What it held
+  // for nobody or for the same user is kept; what it held for another one, or before destroy(), is gone. Never fails.
   void login(std::string_view subject);
   // A new id for the same values, for any other change of rights.
   void regenerate() noexcept;
-  // Logs out: everything is forgotten, and so is the cookie.
+  // Logs out: everything is forgotten at once, and so is the cookie. Only login() begins a session again.
   void destroy() noexcept;
 
   // For a hidden field "csrf" of a form (CsrfForm<T>), or a field X-CSRF-Token: another text each time, so that its
@@ -108,6 +119,7 @@ class Sessions {
  private:
   std::shared_ptr<const SessionOptions> options_;
 };
+// Used twice before one route, the outer one counts.
 [[nodiscard]] inline Sessions sessions(SessionOptions options = {}) { return Sessions(std::move(options)); }
 
 template <>
