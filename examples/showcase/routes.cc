@@ -306,12 +306,14 @@ void add_page(App& app) {
     const std::string path = asset.name == "index.html"
                                  ? "/"
                                  : "/" + std::string(asset.name);
-    app.get(path, [asset, type] {
-      return Reply()
-          .body(Slice::literal(asset.text))
-          .content_type(type->type)
-          .field("Cache-Control", "no-cache");
-    }).hidden();
+    app.get(path,
+            [asset, type] {
+              return Reply()
+                  .body(Slice::literal(asset.text))
+                  .content_type(type->type)
+                  .field("Cache-Control", "no-cache");
+            })
+        .hidden();
   }
 }
 

@@ -123,8 +123,8 @@ class App : public Routes {
   App& processes(const ProcessOptions& options);
   // The Server field of every answer; "" for none, the default.
   App& name(std::string_view name);
-  // Shows in error pages what exceptions said, and browsers all that is known of an error. Also by VIOLET_ENV=dev in the
-  // environment; never with VIOLET_ENV=production.
+  // Shows in error pages what exceptions said, and browsers all that is known of an error. Also by VIOLET_ENV=dev in
+  // the environment; never with VIOLET_ENV=production.
   App& dev(bool dev);
   // The time that busy connections have when a signal ends run(), and how long is_ready() is false before that.
   App& drain_ms(std::uint64_t deadline_ms, std::uint64_t readiness_ms = 0);
