@@ -413,29 +413,6 @@ TEST(Sessions, AreMissedWhereNothingStandsBeforeTheHandler) {
   EXPECT_EQ(ask(app, http::Method::Get, "/look").status(), 500);
 }
 
-TEST(MemorySessions, MergeByNameAndDropTheOldest) {
-  MemorySessions store(16);  // one in each of its parts
-  SessionStore::Record record;
-  record.values.emplace_back("a", "1");
-  store.create("k1", record);
-  std::vector<SessionStore::Change> first;
-  first.push_back({"b", "2"});
-  std::vector<SessionStore::Change> second;
-  second.push_back({"c", "3"});
-  second.push_back({"a", std::nullopt});
-  store.change("k1", std::move(first));
-  store.change("k1", std::move(second));
-  EXPECT_EQ(store.count(), 1U);
-  store.create("x1", record);  // the same part
-  EXPECT_EQ(store.count(), 1U);
-  std::vector<SessionStore::Change> late;
-  late.push_back({"d", "4"});
-  store.change("k1", std::move(late));
-  EXPECT_EQ(store.count(), 1U);
-  store.remove("x1");
-  EXPECT_EQ(store.count(), 0U);
-}
-
 // --- CSRF
 
 void add_form(App& app) {

@@ -10,7 +10,7 @@ namespace violet {
 namespace identity {
 namespace {
 
-constexpr std::string_view kSubject = "$subject";
+constexpr std::string_view kSubject = SessionStore::kSubject;
 constexpr std::string_view kCsrf = "$csrf";
 constexpr std::size_t kIdBytes = 16;
 constexpr std::size_t kIdCharacters = 22;  // of base64url
@@ -114,30 +114,49 @@ class SessionCommit {
       return send(head, cookie);
     }
     if (!note_.is_changed && !note_.is_renewed) return;
-    if (key.empty() || note_.is_renewed) {
+    if (key.empty()) {
+      if (note_.is_changed) create(head);
+    } else if (note_.is_cleared) {
+      options_.store->remove(key);
       create(head);
-      if (!key.empty()) options_.store->remove(key);
+    } else if (!note_.is_renewed) {
+      options_.store->change(key, changes(), options_.bytes_max);
     } else {
-      options_.store->change(key, changes());
+      renew(key, head);
     }
   }
 
  private:
+  void renew(const std::string& key, http::Head& head) {
+    const std::string id = new_secret(kIdBytes);
+    SessionStore::Renewal renewal;
+    renewal.key = sha256(id);
+    renewal.changes = changes();
+    renewal.created = note_.created != 0 ? note_.created : now();
+    renewal.is_new_user = note_.is_new_user;
+    if (options_.store->renew(key, std::move(renewal), options_.bytes_max)) return send_id(head, id);
+    // It has ended meanwhile, and only a login begins another one; or another request has renewed it.
+    if (note_.is_login) return create(head);
+    options_.store->change(key, changes(), options_.bytes_max);
+  }
+  // Of what this request has written, and nothing that it has found.
   void create(http::Head& head) {
     const std::string id = new_secret(kIdBytes);
     SessionStore::Record record;
     for (const auto* at = note_.values_; at != nullptr; at = at->next) {
-      if (at->value) record.values.emplace_back(at->name, *at->value);
+      if (at->value && at->is_changed) record.values.emplace_back(at->name, *at->value);
     }
-    const std::int64_t now = exchange_.loop().wall_seconds();
-    record.created = note_.created != 0 ? note_.created : now;
-    record.used = now;
+    record.created = record.used = now();
     options_.store->create(sha256(id), std::move(record));
+    send_id(head, id);
+  }
+  void send_id(http::Head& head, const std::string& id) {
     Cookie cookie;
     cookie.name = cookie_name(exchange_, options_);
     cookie.value = id;
     send(head, cookie);
   }
+  [[nodiscard]] std::int64_t now() const noexcept { return exchange_.loop().wall_seconds(); }
   [[nodiscard]] std::vector<SessionStore::Change> changes() const {
     std::vector<SessionStore::Change> all;
     for (const auto* at = note_.values_; at != nullptr; at = at->next) {
@@ -181,6 +200,8 @@ void BrowserSession::login(std::string_view subject) {
   if (before && *before != subject) note_->clear();
   note_->is_destroyed = false;
   note_->is_renewed = true;
+  note_->is_login = true;
+  note_->is_new_user |= !before;
   note_->created = 0;
   note_->set(identity::kCsrf, std::nullopt);
   note_->set(identity::kSubject, subject);

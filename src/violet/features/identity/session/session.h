@@ -57,6 +57,8 @@ class SessionNote {
   std::int64_t created = 0;
   bool is_changed = false;
   bool is_renewed = false;
+  bool is_login = false;
+  bool is_new_user = false;  // there was none before the login
   bool is_cleared = false;
   bool is_destroyed = false;
   bool is_committed = false;
