@@ -82,6 +82,24 @@ TEST(Accept, PassesOverWhatIsMalformed) {
   EXPECT_EQ(Wanted({})["text/html"], 1000);
 }
 
+// RFC 9110 §5.6.6: a quoted string and a token are the same value.
+TEST(Accept, TakesAQuotedValueForTheToken) {
+  EXPECT_EQ(Wanted({R"(text/html; charset="utf-8")"})["text/html; charset=utf-8"], 1000);
+  EXPECT_EQ(Wanted({R"(text/html; charset="\u\tf-8")"})["text/html; charset=UTF-8"], 1000);
+  EXPECT_EQ(Wanted({"text/html; charset=utf-8"})[R"(text/html; charset="utf-8")"], 1000);
+  EXPECT_EQ(Wanted({R"(text/html; charset="utf-8x")"})["text/html; charset=utf-8"], 0);
+  EXPECT_EQ(Wanted({R"(text/html; charset="utf-)"})["text/html; charset=utf-8"], 0);
+  EXPECT_EQ(Wanted({R"(text/html; a=";charset=utf-8")"})["text/html; charset=utf-8"], 0);
+  EXPECT_EQ(Wanted({R"(text/html; a="x;y", text/csv;q=0.5)"})[R"(text/html; a="x;y")"], 1000);
+}
+
+TEST(Accept, ACharsetOfUtf8ExcludesNothingThatIsUtf8) {
+  EXPECT_EQ(Wanted({"application/json; charset=utf-8"})["application/json"], 1000);
+  EXPECT_EQ(Wanted({R"(application/json;charset="UTF-8";q=0.3, */*;q=0.1)"})["application/json"], 300);
+  EXPECT_EQ(Wanted({"text/html; charset=utf-8"})["text/html; charset=iso-8859-1"], 0);
+  EXPECT_EQ(Wanted({"application/json; charset=latin1"})["application/json"], 0);
+}
+
 TEST(Accept, RefusesByAWeightOfNothing) {
   const Wanted wanted({"text/html;q=0, */*"});
   EXPECT_EQ(wanted["text/html"], 0);

@@ -3,6 +3,8 @@
 #include "violet/base/ascii.h"
 #include "violet/http/value/weight.h"
 
+#include <algorithm>
+
 namespace violet::web {
 namespace {
 
@@ -24,22 +26,72 @@ bool split(std::string_view text, MediaType& out) noexcept {
   return ascii::is_token(out.type) && ascii::is_token(out.subtype) && (out.type != "*" || out.subtype == "*");
 }
 
-// Takes the next one off, without its semicolon; empty when there is none left.
-std::string_view next_parameter(std::string_view& rest) noexcept {
+struct Parameter {
+  std::string_view name;  // empty: there is none left
+  std::string_view value;
+};
+
+// Where the next semicolon outside of quotes is, or the end.
+std::size_t end_of_parameter(std::string_view text) noexcept {
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_quoted && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      is_quoted = !is_quoted;
+    } else if (text[i] == ';' && !is_quoted) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+// Takes the next one off, with its semicolon.
+Parameter next_parameter(std::string_view& rest) noexcept {
   while (!rest.empty()) {
     rest.remove_prefix(1);  // the semicolon
-    const std::string_view parameter = rest.substr(0, rest.find(';'));
-    rest.remove_prefix(parameter.size());
-    if (const std::string_view trimmed = ascii::trim(parameter); !trimmed.empty()) return trimmed;
+    const std::string_view text = rest.substr(0, end_of_parameter(rest));
+    rest.remove_prefix(text.size());
+    const std::string_view trimmed = ascii::trim(text);
+    if (trimmed.empty()) continue;
+    const std::size_t equals = std::min(trimmed.find('='), trimmed.size());
+    return {trimmed.substr(0, equals), trimmed.substr(std::min(equals + 1, trimmed.size()))};
   }
   return {};
 }
 
-bool has_parameter(std::string_view parameters, std::string_view wanted) noexcept {
-  for (std::string_view each = next_parameter(parameters); !each.empty(); each = next_parameter(parameters)) {
-    if (ascii::equal_folded(each, wanted)) return true;
+// The next character of a value, quoted or not; -1 at its end.
+int next_character(std::string_view& value, bool is_quoted) noexcept {
+  if (is_quoted && value.size() > 1 && value.front() == '\\') value.remove_prefix(1);
+  if (value.empty()) return -1;
+  const char c = ascii::lower(value.front());
+  value.remove_prefix(1);
+  return static_cast<unsigned char>(c);
+}
+
+bool unquote(std::string_view& value) noexcept {
+  if (value.size() < 2 || !value.starts_with('"') || !value.ends_with('"')) return false;
+  value = value.substr(1, value.size() - 2);
+  return true;
+}
+
+// A quoted string and a token with the same characters are the same value (RFC 9110 §5.6.6).
+bool are_same(std::string_view one, std::string_view other) noexcept {
+  const bool is_one_quoted = unquote(one);
+  const bool is_other_quoted = unquote(other);
+  for (;;) {
+    const int c = next_character(one, is_one_quoted);
+    if (c != next_character(other, is_other_quoted)) return false;
+    if (c < 0) return true;
   }
-  return false;
+}
+
+// Text of a type that says no charset is UTF-8 here, as JSON always is (RFC 8259 §8.1).
+bool has_parameter(std::string_view parameters, const Parameter& wanted) noexcept {
+  for (Parameter each = next_parameter(parameters); !each.name.empty(); each = next_parameter(parameters)) {
+    if (ascii::equal_folded(each.name, wanted.name)) return are_same(each.value, wanted.value);
+  }
+  return ascii::equal_folded(wanted.name, "charset") && are_same(wanted.value, "utf-8");
 }
 
 // How exactly the range names the type; 0: it does not.
@@ -50,7 +102,7 @@ int specificity(const MediaType& range, const MediaType& of) noexcept {
   if (!ascii::equal_folded(range.subtype, of.subtype)) return 0;
   int found = 3;
   std::string_view rest = range.parameters;
-  for (std::string_view each = next_parameter(rest); !each.empty(); each = next_parameter(rest)) {
+  for (Parameter each = next_parameter(rest); !each.name.empty(); each = next_parameter(rest)) {
     if (!has_parameter(of.parameters, each)) return 0;
     ++found;
   }
