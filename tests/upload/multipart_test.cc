@@ -81,6 +81,7 @@ TEST(MultipartHandler, IsNotCalledForOtherTypes) {
   App app;
   app.post("/", list);
   EXPECT_EQ(send(app, "/", "{}", "application/json").status(), 415);
+  EXPECT_EQ(send(app, "/", "a", "text/plain").header("Content-Type"), "application/problem+json");
   EXPECT_EQ(send(app, "/", kEnd, "multipart/mixed; boundary=XyZ").status(), 415);
   const TestReply none = send(app, "/", kEnd, "multipart/form-data");
   EXPECT_EQ(none.status(), 400);
@@ -103,7 +104,7 @@ TEST(MultipartHandler, AnswersWhatIsMalformedByItself) {
   EXPECT_EQ(told, "a=1;failed");
   const TestReply many = send(app, "/", field("a", "1") + field("b", "2") + field("c", "3") + kEnd);
   EXPECT_EQ(many.status(), 413);
-  EXPECT_NE(many.text().find("multipart_parts_max = 2"), std::string::npos);
+  EXPECT_NE(many.text().find("\"multipart_parts_max\",\"limit_value\":2"), std::string::npos);
   EXPECT_EQ(told, "a=1;b=2;failed");
 }
 

@@ -204,7 +204,19 @@ TEST_F(Forms, ThatDoNotFitAreA422WithEveryBadField) {
   EXPECT_EQ(post("name=%ff&mail=a@b").status(), 422);
 }
 
-TEST_F(Forms, OfAnotherTypeAreA415) { EXPECT_EQ(post("name=a&mail=a@b", "text/plain").status(), 415); }
+TEST_F(Forms, OfAnotherTypeAreA415) {
+  const TestReply reply = post("name=a&mail=a@b", "text/plain");
+  EXPECT_EQ(reply.status(), 415);
+  EXPECT_EQ(reply.header("Content-Type"), "application/problem+json");
+}
+
+TEST_F(Forms, MalformedOnesAreProblems) {
+  for (const char* type : {"multipart/form-data", "multipart/form-data; boundary=X"}) {
+    const TestReply reply = post("--X\r\nno field", type);
+    EXPECT_EQ(reply.status(), 400) << type;
+    EXPECT_EQ(reply.header("Content-Type"), "application/problem+json") << type;
+  }
+}
 
 TEST_F(Forms, AndQueriesKnowTheSameRules) {
   TestClient client = app_.test();

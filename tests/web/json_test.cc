@@ -137,6 +137,11 @@ TEST_F(JsonBodies, OfAnotherTypeAreA415) {
   const std::string good = R"({"name":"ada","mail":"ada@example.org"})";
   EXPECT_EQ(post(app_, "/users", good, "text/plain").status(), 415);
   EXPECT_EQ(post(app_, "/users", good, "").status(), 415);
+  for (const char* type : {"text/plain", "", "application/jsonp"}) {
+    const TestReply reply = post(app_, "/users", good, type);
+    EXPECT_EQ(reply.header("Content-Type"), "application/problem+json") << type;
+    EXPECT_EQ(reply.text().find("\"errors\""), std::string::npos) << reply.text();
+  }
   EXPECT_EQ(post(app_, "/users", good, "application/jsonp").status(), 415);
   EXPECT_EQ(calls_, 0);
 }

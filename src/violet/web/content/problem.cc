@@ -47,7 +47,7 @@ Body problem_body(Exchange& exchange, const ErrorInfo& error) {
   writer.raw("{\"type\":\"about:blank\",\"title\":").text(error.reason());
   writer.raw(",\"status\":").number(std::int64_t{error.status()});
   if (!error.detail().empty()) writer.raw(",\"detail\":").text(error.detail());
-  if (exchange.findings != nullptr) write_errors(writer, *exchange.findings);
+  if (exchange.findings != nullptr && !exchange.findings->is_empty()) write_errors(writer, *exchange.findings);
   if (!error.limit().empty()) {
     writer.raw(",\"limit\":").text(error.limit()).raw(",\"limit_value\":").number(error.limit_value());
   }

@@ -22,6 +22,7 @@ void Fetch::refuse(Error why, std::string_view detail) {
 
 void Fetch::answer() {
   if (why_) {
+    exchange_.findings = &findings();  // whatever the request's own type is: a problem, as all that handlers ask for
     exchange_.refuse(why_, detail_);
     return;
   }

@@ -1,6 +1,7 @@
 #include "violet/web/upload/multipart.h"
 
 #include "violet/core/limits.h"
+#include "violet/data/findings.h"
 #include "violet/web/input/body.h"
 #include "violet/web/upload/parser.h"
 
@@ -52,7 +53,7 @@ class web::MultipartState {
   [[nodiscard]] std::uint64_t field_bytes_max() const noexcept { return exchange_.limits().multipart_field_bytes_max; }
   Error exceed_field() {
     fail_with(Error(ErrorKind::TooLarge, static_cast<std::int32_t>(LimitId::multipart_field_bytes_max)));
-    exchange_.refuse(error_);
+    answer_problem({});
     return error_;
   }
 
@@ -64,9 +65,14 @@ class web::MultipartState {
     has_ended_ = true;
     error_ = why;
   }
+  // A problem, as for what other parameters refuse; see Fetch::answer().
+  void answer_problem(std::string_view detail) {
+    exchange_.findings = exchange_.arena().make<data::Findings>(exchange_.arena());
+    exchange_.refuse(error_, detail);
+  }
   void refuse() {
     fail_with(parser_.error());
-    exchange_.refuse(error_, parser_.defect());
+    answer_problem(parser_.defect());
   }
 
   Exchange& exchange_;
