@@ -161,6 +161,9 @@ TEST(MultipartParser, NeverGivesDirectories) {
     return all.substr(3, all.find("|]") - 3);
   };
   EXPECT_EQ(name(R"("../../etc/passwd")"), "passwd");
+  EXPECT_EQ(name(R"("..")"), "");
+  EXPECT_EQ(name(R"("a/.")"), "");
+  EXPECT_EQ(name(R"("...")"), "...");
   EXPECT_EQ(name(R"("C:\dir\x.txt")"), "x.txt");
   EXPECT_EQ(name(R"("/")"), "");
   EXPECT_EQ(name("x; filename*=UTF-8''..%2f..%2fx%5cy"), "y");

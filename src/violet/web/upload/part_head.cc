@@ -107,8 +107,11 @@ bool is_text(std::string_view text) noexcept {
   return text.find('\0') == std::string_view::npos && utf8::is_valid(text);
 }
 
-// Directories that a client names mean nothing here (RFC 7578 §4.2).
-std::string last_segment(const std::string& name) { return name.substr(name.find_last_of("/\\") + 1); }
+// Directories that a client names mean nothing here (RFC 7578 §4.2); "." and ".." are no names of files.
+std::string last_segment(const std::string& name) {
+  std::string last = name.substr(name.find_last_of("/\\") + 1);
+  return last == "." || last == ".." ? std::string() : last;
+}
 
 std::string_view read_disposition(std::string_view value, PartHead& out) {
   if (!ascii::equal_folded(without_parameters(value), "form-data")) return "a part's disposition is not form-data";
