@@ -336,6 +336,25 @@ TEST(RequestIds, AreTakenFromClientsWhereThatIsAskedForAndTheyAreSane) {
   }
 }
 
+TEST(RequestIds, OnlyTheOneThatWasCheckedIsHandedOn) {
+  App app;
+  app.use(request_id({.accept = true}));
+  app.get("/", [](Request request) {
+    std::string all;
+    for (const http::Field& field : request.exchange().request().fields) {
+      if (field.id == http::FieldId::XRequestId) all += "[" + std::string(field.value) + "]";
+    }
+    return all;
+  });
+  TestClient client = app.test();
+  const auto ask = [&](std::string_view first, std::string_view second) {
+    TestRequest request = client.request(http::Method::Get, "/");
+    return std::string(request.header("X-Request-ID", first).header("X-Request-ID", second).send().text());
+  };
+  EXPECT_EQ(ask("a", "b<script>"), "[a]");
+  EXPECT_EQ(ask("", "b<script>").size(), 34u) << "a new one, alone";
+}
+
 TEST(RequestIds, AHandlersOwnFieldStays) {
   App app;
   app.use(request_id);

@@ -68,10 +68,13 @@ void NameRequests::on_request(Exchange& exchange) const {
   if (!exchange.request_id.empty()) return;
   http::Fields& fields = exchange.request().fields;
   const std::string_view came = fields.get(FieldId::XRequestId);
+  const auto is_id = [](const http::Field& field) { return field.id == FieldId::XRequestId; };
+  const auto line_count = std::ranges::count_if(fields, is_id);
   const bool is_taken = options_.accept && is_sane(came);
   exchange.request_id = is_taken ? exchange.arena().copy(came) : make_id(exchange);
-  if (is_taken) return;
-  if (!came.empty()) fields.remove(FieldId::XRequestId);
+  if (is_taken && line_count == 1) return;
+  // Whoever reads the field next must not find another one than was looked at.
+  if (line_count > 0) fields.remove(FieldId::XRequestId);
   fields.push(FieldId::XRequestId, exchange.request_id);
 }
 
