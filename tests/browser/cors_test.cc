@@ -143,11 +143,14 @@ TEST(Cors, AllOriginsGetOneAnswer) {
   EXPECT_EQ(reply.header("Access-Control-Allow-Headers"), "authorization,x-any");
   EXPECT_FALSE(has(reply, "Access-Control-Max-Age"));
   EXPECT_EQ(preflight(app, "/a", "null", "PUT", "a b").status(), 403);
+  for (const char* bad : {"P UT", "PUT, GET", "a;b", "<x>"}) {
+    EXPECT_EQ(preflight(app, "/a", "null", bad).status(), 403) << bad;
+  }
 }
 
 TEST(Cors, HostsBelowAPatternAreThoseAndNoOthers) {
   App app = app_with({.origins = {"https://*.a.example", "http://*.b.example:8080"}});
-  const auto may = [&](std::string_view origin) {
+  const auto may = [&app](std::string_view origin) {
     return has(ask(app, http::Method::Get, "/a", {{"Origin", origin}}), kOrigin);
   };
   EXPECT_TRUE(may("https://x.a.example"));
@@ -158,6 +161,9 @@ TEST(Cors, HostsBelowAPatternAreThoseAndNoOthers) {
         "https://x.a.example:444", "https://evil.example/.a.example", "https://evil.example:80.a.example",
         "https://u@x.a.example", "https://x.a.example.evil.example", "http://x.b.example", "https://x y.a.example"}) {
     EXPECT_FALSE(may(other)) << other;
+  }
+  for (const char* bad : {"https://..a.example", "https://b..a.example", "https://.b.a.example"}) {
+    EXPECT_FALSE(may(bad)) << bad;
   }
 }
 

@@ -47,6 +47,7 @@ bool matches(std::string_view pattern, std::string_view origin) noexcept {
   if (origin.size() <= scheme.size() + end.size() || !origin.starts_with(scheme) || !origin.ends_with(end))
     return false;
   const std::string_view label = origin.substr(scheme.size(), origin.size() - scheme.size() - end.size());
+  if (label.starts_with('.') || label.ends_with('.') || label.find("..") != std::string_view::npos) return false;
   return std::ranges::all_of(label, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
   });
@@ -71,7 +72,8 @@ struct Cors::Policy {
   }
   // Methods are compared as they are (Fetch, CORS-preflight fetch); those that need no preflight always go.
   [[nodiscard]] bool has_method(std::string_view method) const noexcept {
-    return any_method || method == "GET" || method == "HEAD" || method == "POST" ||
+    if (any_method) return ascii::is_token(method);  // it is sent back
+    return method == "GET" || method == "HEAD" || method == "POST" ||
            std::ranges::find(options.methods, method) != options.methods.end();
   }
   // The first one of the list that may not be sent; "" when all may.
