@@ -41,8 +41,9 @@ TEST(Forwarded, HasTheElementsOfAllLines) {
 }
 
 TEST(Forwarded, SaysNothingWhereItIsMalformedAndBefore) {
-  for (const char* bad : {"for", "for=", "=x", "for=\"open", "for=\"open\\", "for=a b", "for=[::1]",
-                          "for=a;=", "for=\"a\"b", "for=a, for=\"x, for=b"}) {
+  for (const char* bad :
+       {"for", "for=", "=x", "for=\"open", "for=\"open\\", "for=a b", "for=[::1]", "for=a;=", "for=\"a\"b",
+        "for=a;for=b", "for=a;proto=http;Proto=https", "by=a;for=b;by=a", "for=a, for=\"x, for=b"}) {
     EXPECT_EQ(forwarded({bad}), "") << bad;
     EXPECT_EQ(forwarded({"for=before", bad, "for=behind"}), "behind||") << bad;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 namespace violet::forwarded {
 namespace {
@@ -45,6 +46,7 @@ class Elements {
     std::string_view node;
     std::string_view proto;
     std::string_view host;
+    std::uint8_t seen = 0;  // a bit each; a parameter may come once (RFC 7239 §4)
   };
   // False at the end, and where something is malformed.
   bool next(Element& element, Arena* arena);
@@ -98,9 +100,16 @@ bool Elements::pair(Element& element, Arena* arena) {
   } else if (value = token(); value.empty()) {
     return false;
   }
-  if (ascii::equal_folded(name, "for")) element.node = value;
-  if (ascii::equal_folded(name, "proto")) element.proto = value;
-  if (ascii::equal_folded(name, "host")) element.host = value;
+  const struct {
+    std::string_view name;
+    std::string_view* value;
+  } known[] = {{"for", &element.node}, {"proto", &element.proto}, {"host", &element.host}, {"by", nullptr}};
+  for (unsigned i = 0; i < std::size(known); ++i) {
+    if (!ascii::equal_folded(name, known[i].name)) continue;
+    if ((element.seen >> i & 1U) != 0) return false;
+    element.seen = static_cast<std::uint8_t>(element.seen | 1U << i);
+    if (known[i].value != nullptr) *known[i].value = value;
+  }
   return true;
 }
 
