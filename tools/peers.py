@@ -4,7 +4,8 @@
     make peers                              installs what is missing, builds, measures, draws (half an hour)
     tools/peers.py run --build build/bench --out build/peers [--quick] [--only violet,nginx]
     tools/peers.py show --out build/peers   the table again, and the drawings
-    tools/peers.py readme --out build/peers puts the table into README.md
+    tools/peers.py readme --out build/peers puts the table into README.md; the whole of it goes into
+                                            docs/performance.md by bench/figures.py add build/peers/readings.json
 
 Every server has one process on one core and answers the same small request; the load runs on another core: `violet
 load`, which checks each answer. Servers take turns, A B C C B A, each started for its reading and proven to be the one
@@ -117,13 +118,29 @@ def facts_line(facts):
 
 
 def page(found):
-    """What README.md shows."""
-    text = "".join(table(title, runs) for title, runs in found["legs"].items())
-    return (
-        "One process on one core, a small answer; `violet` is the entry with routes, query values and handlers, the limit\n"
-        f"servers are the floor. Medians of {found['rounds']} rounds there and back. {facts_line(found['facts'])}\n"
-        f"Where `busy` is below 0.9 the load was the limit, and answers a second say nothing.\n{text}"
-    )
+    """What README.md shows: CPU time alone. docs/performance.md has the rest."""
+    arms = list(dict.fromkeys(name for runs in found["legs"].values() for name in runs))
+    lines = [["CPU microseconds an answer", *arms], ["---", *["---:"] * len(arms)]]
+    for title, runs in found["legs"].items():
+        of = lambda name: f"{statistics.median(r['server']['cpu_us'] for r in runs[name]):.2f}" if runs.get(name) else ""  # noqa: B023,E731
+        lines.append([title, *map(of, arms)])
+    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"One process on one core; medians of {found['rounds']} rounds there and back. {facts_line(found['facts'])}\n\n{text}\n"
+
+
+def sections(found):
+    """The same for bench/figures.py, with all columns."""
+    kept = []
+    for title, runs in found["legs"].items():
+        rows = [
+            {"name": name, "values": {arm: statistics.median(map(of, got)) for arm, got in runs.items() if got},
+             "digits": digits, "must": None, "verdict": ""}
+            for name, of, digits in COLUMNS
+        ]
+        rows.append({"name": "spread of CPU, %", "values": {arm: cpu_spread(got) for arm, got in runs.items() if got},
+                     "digits": 0, "must": None, "verdict": ""})
+        kept.append({"title": f"Peers: {title}", "rows": rows})
+    return kept
 
 
 def draw(out):
@@ -147,6 +164,7 @@ def run(options):
     found = {"facts": facts, "rounds": rounds, "seconds": seconds}
     found["legs"] = run_legs(arms, [leg for leg in LEGS if options.legs in leg.title], build, rounds, seconds)
     found["sweep"] = {} if options.legs else run_legs(arms, SWEEP[::3] if options.quick else SWEEP, build, 1, seconds)
+    found |= {"banner": facts, "sections": sections(found)}
     (out / "readings.json").write_text(json.dumps(found, indent=1) + "\n")
     if found["sweep"]:
         draw(out)
@@ -183,7 +201,8 @@ def main():
             readme(found)
         else:
             print(page(found))
-            draw(options.out)
+            if found["sweep"]:
+                draw(options.out)
     except (LabError, OSError, subprocess.SubprocessError) as error:
         print(f"peers: {error}", file=sys.stderr)
         return 2
