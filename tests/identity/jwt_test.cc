@@ -237,7 +237,9 @@ TEST(JwtParsing, RefusesWhatIsMalformed) {
     EXPECT_NE(fault(bad), "good") << bad;
   for (const char* header :
        {"", "{", "[]", "7", "{}", R"({"alg":7})", R"({"alg":"HS256","alg":"HS256"})",
-        R"({"alg":"HS256","crit":["exp"]})", R"({"alg":"HS256","crit":[]})", R"({"alg":"HS256"} x)"}) {
+        R"({"alg":"HS256","crit":["exp"]})", R"({"alg":"HS256","crit":[]})", R"({"alg":"HS256","crit":null})",
+        R"({"crit":null,"alg":"HS256"})", R"({"alg":"HS256","crit":"exp"})", R"({"alg":"HS256","crit":{}})",
+        R"({"alg":"HS256"} x)"}) {
     EXPECT_EQ(fault(sign_raw(header, R"({"exp":2000})")), message(JwtFault::Malformed)) << header;
   }
   for (const char* payload : {"", "[]", "{", R"({"exp":"2000"})", R"({"exp":1e300})", R"({"exp":2000,"exp":3000})",

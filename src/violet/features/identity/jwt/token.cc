@@ -10,12 +10,32 @@
 namespace violet {
 namespace identity {
 
+// A member that may hold anything, null as well: all that counts is whether it is there.
+struct Presence {
+  bool is_there = false;
+};
+
+}  // namespace identity
+
+template <>
+struct data::TypeOf<identity::Presence> {
+  static bool read(std::string_view, void* out) { return static_cast<identity::Presence*>(out)->is_there = true; }
+  static constexpr json::Dynamic table{&read, nullptr};
+  static consteval Type make() {
+    Type type(Kind::Dynamic);
+    type.dynamic = &table;
+    return type;
+  }
+};
+
+namespace identity {
+
 // Not in an unnamed namespace: the names of members are read off these types.
 struct JoseHeader {
   std::string_view alg;
   std::optional<std::string_view> kid;
   std::optional<std::string_view> typ;
-  std::optional<std::vector<std::string_view>> crit;
+  Presence crit;
 };
 struct RegisteredClaims {
   std::optional<std::string_view> iss;
@@ -144,7 +164,8 @@ std::expected<JwtClaims, JwtFault> JwtVerifier::verify(std::string_view token, s
     return std::unexpected(JwtFault::Malformed);
   }
   const auto header = json::read<identity::JoseHeader>(header_json, arena, identity::kHeaderOptions);
-  if (!header || header->crit) return std::unexpected(JwtFault::Malformed);
+  // No extension is understood here (RFC 7515 §4.1.11).
+  if (!header || header->crit.is_there) return std::unexpected(JwtFault::Malformed);
   if (const auto fault = identity::check_signature(keys_, *header, parts)) return std::unexpected(*fault);
   if (!options_.type.empty() && (!header->typ || !identity::is_type(*header->typ, options_.type))) {
     return std::unexpected(JwtFault::Claims);
