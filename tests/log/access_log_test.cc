@@ -189,6 +189,31 @@ TEST(AccessLog, LogsThoseWhoLeave) {
   EXPECT_TRUE(has(lines[1], "Z 192.0.2.1 \"GET /ticks HTTP/1.1\" 200 4 ") && has(lines[1], " cut ")) << lines[1];
 }
 
+// The handler hears of the end first, and answers nobody.
+TEST(AccessLog, AnUploadThatIsCutIsNotComplete) {
+  Written written;
+  web::FakeServer server;
+  server.router.use(access_log({.write = written.writer()}));
+  server.router.post("/up", [](BodyStream body) -> Task<const char*> {
+    for (;;) {
+      const Result<Slice> piece = co_await body.read();
+      if (!piece || piece->is_empty()) co_return "thanks";
+    }
+  });
+  const Loop::Scope scope(server.loop);
+  {
+    web::FakeCall call(server.site(), server.connection,
+                       {.method = http::Method::Post, .target = "/up", .body = "all of it", .body_piece = 100});
+    call.send_data("half");
+    server.loop.step(0);
+    call.close(Error(ErrorKind::Reset));
+  }
+  EXPECT_EQ(server.site().exchanges.used_count(), 0u);
+  const auto lines = written.lines(1);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(has(lines[0], "\"POST /up HTTP/1.1\" 499 0 ") && has(lines[0], " cut ")) << lines[0];
+}
+
 TEST(AccessLog, LogsOnceHoweverOftenItIsUsed) {
   Written written;
   App app;

@@ -203,8 +203,9 @@ void Exchange::on_close(Error why) noexcept {
   if (waiter_ != nullptr || sink_ != nullptr || is_task_used_ || !cancel_hooks_.is_empty()) [[unlikely]] {
     const Error reason = why ? why : Error(ErrorKind::Closed);
     waiter_ = nullptr;
-    if (BodySink* sink = std::exchange(sink_, nullptr); sink != nullptr) sink->on_body_error(*this, reason);
+    // Hooks before the one who reads: what it answers, on hearing of the end, nobody will get.
     while (CancelHook* hook = cancel_hooks_.pop_front()) hook->on_cancel(reason);
+    if (BodySink* sink = std::exchange(sink_, nullptr); sink != nullptr) sink->on_body_error(*this, reason);
     if (task_.is_active()) task_.stop(reason);
   }
   release();
