@@ -225,6 +225,12 @@ TEST(H1Parser, KnowsTheFourTargetForms) {
   EXPECT_EQ(expect_good("CONNECT [::1]:443 HTTP/1.1\r\n" + kHost).authority, "[::1]:443");
 }
 
+TEST(H1Parser, TwoContentTypesHaveToAgree) {
+  expect_bad("GET / HTTP/1.1\r\nHost: a\r\nContent-Type: text/html\r\nX: 1\r\ncontent-type: text/plain\r\n\r\n");
+  expect_bad("GET / HTTP/1.1\r\nHost: a\r\nContent-Type:\r\nContent-Type: text/plain\r\n\r\n");
+  expect_good("GET / HTTP/1.1\r\nHost: a\r\nContent-Type: text/html\r\nContent-Type: text/html\r\n\r\n");
+}
+
 TEST(H1Parser, WantsExactlyOneGoodHost) {
   expect_bad("GET / HTTP/1.1\r\n\r\n");
   expect_bad("GET http://b/ HTTP/1.1\r\n\r\n");

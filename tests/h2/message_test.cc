@@ -54,6 +54,7 @@ TEST(H2Message, MalformedRequestsAreReset) {
            with("x", "a\t"),
            with("x", "a\x7f"),
            with("host", "b"),
+           request("GET", "/", {{"content-type", "text/html"}, {"content-type", "text/plain"}}),
            with("content-length", "x"),
            with("content-length", "-1"),
            with("content-length", "5"),
@@ -101,6 +102,7 @@ TEST(H2Message, AnEmptyHeadBehindOthersIsMalformed) {
 TEST(H2Message, WellFormedRequestsAreTaken) {
   for (const FieldList& fields : {
            request("GET", "/", {{"te", "trailers"}}),
+           request("GET", "/", {{"content-type", "text/html"}, {"content-type", "text/html"}}),
            request("OPTIONS", "*"),
            request("GET", "/a%20b?x=y&z"),
            request("GET", "/", {{"host", "A"}}),

@@ -6,6 +6,7 @@
 #include "violet/memory/text.h"
 
 #include <cstring>
+#include <optional>
 
 namespace violet::h1 {
 namespace {
@@ -97,6 +98,7 @@ struct Control {
   };
   unsigned seen = 0;
   std::string_view host;
+  std::optional<std::string_view> content_type;
   std::uint64_t length = 0;
   Codings codings;
 
@@ -116,6 +118,11 @@ bool note_field(const http::Field& field, Control& control) {
       if (control.has(Control::kLength)) return false;
       control.seen |= Control::kLength;
       return parse_length(field.value, control.length);
+    case FieldId::ContentType:
+      // Who reads the first line and who reads the last one would take the body for different things (RFC 9110 §5.3).
+      if (control.content_type && *control.content_type != field.value) return false;
+      control.content_type = field.value;
+      return true;
     case FieldId::TransferEncoding:
       control.seen |= Control::kCoding;
       control.codings.add(field.value);

@@ -77,6 +77,15 @@ void join_cookies(http::Fields& fields) {
   fields.push(whole);
 }
 
+// Two different ones are read as different things by different readers (RFC 9110 §5.3).
+bool has_one_type(const http::Fields& fields) noexcept {
+  const std::string_view first = fields.get(FieldId::ContentType);
+  for (const http::Field& field : fields) {
+    if (field.id == FieldId::ContentType && field.value != first) return false;
+  }
+  return true;
+}
+
 // Fields with a rule of their own. `host` is the only Host line, if there is one.
 bool look_at_fields(const Section& section, std::optional<std::string_view>& host,
                     std::optional<std::uint64_t>& length) {
@@ -159,6 +168,7 @@ Reading read_request(const Section& section, std::uint64_t target_bytes_max, boo
   if (section.flaws != 0 || section.has(Pseudo::Status) || kForbidden.meets(section.ids)) return Reading::Malformed;
   if (head.method == http::Method::Other && !ascii::is_token(head.method_text)) return Reading::Malformed;
   std::optional<std::string_view> host;
+  if (section.has(FieldId::ContentType) && !has_one_type(section.fields)) return Reading::Malformed;
   if (kLookedAt.meets(section.ids) && !look_at_fields(section, host, length)) return Reading::Malformed;
 
   const bool is_extended = section.has(Pseudo::Protocol);
