@@ -43,6 +43,16 @@ TEST(RateLimit, Answers429BeyondItsBurstAndSaysWhenToComeBack) {
   EXPECT_NE(answer.body.find("rate limit \"default\": 2 requests in 3600 s"), std::string::npos) << answer.body;
 }
 
+// What is left is part of the quota that is told, and the quota comes back in its window.
+TEST(RateLimit, TellsTheBucketAsTheQuota) {
+  const auto server = server_with({.requests = 10, .per_s = 60, .burst = 45});
+  const auto answer = server->get("/");
+  EXPECT_EQ(answer.header("RateLimit-Policy"), "\"default\";q=45;w=270");
+  EXPECT_EQ(answer.header("RateLimit"), "\"default\";r=44;t=6");
+  const auto small = server_with({.requests = 100, .per_s = 1, .burst = 3});
+  EXPECT_EQ(small->get("/").header("RateLimit-Policy"), "\"default\";q=3;w=1");
+}
+
 TEST(RateLimit, CountsEachAddressByItself) {
   const auto server = server_with({.requests = 1, .per_s = 3'600});
   const auto status = [&](const char* peer) {
@@ -95,7 +105,7 @@ TEST(RateLimit, SeveralStandOneBehindAnother) {
     if (name == "RateLimit-Policy") policies += value + " ";
   }
   EXPECT_EQ(states, "\"group\";r=1;t=60 \"all\";r=9;t=6 ");
-  EXPECT_EQ(policies, "\"group\";q=1;w=60 \"all\";q=10;w=60 ");
+  EXPECT_EQ(policies, "\"group\";q=2;w=120 \"all\";q=10;w=60 ");
 }
 
 TEST(RateLimit, WhatMakesNoSenseKeepsTheAppFromStarting) {

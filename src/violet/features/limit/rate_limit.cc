@@ -71,8 +71,15 @@ struct RateLimit::Shared {
     const std::string requests = std::to_string(policy.requests);
     const std::string per_s = std::to_string(policy.per_s);
     quoted_name = "\"" + options.name + "\"";
-    policy_text = quoted_name + ";q=" + requests + ";w=" + per_s;
+    policy_text = quoted_name + ";q=" + std::to_string(policy.burst) + ";w=" + std::to_string(fill_s());
     detail = "rate limit " + quoted_name + ": " + requests + " requests in " + per_s + " s";
+  }
+
+  // In how long an empty bucket is full: what is left, which is part of a full one, is told against that quota and
+  // window.
+  [[nodiscard]] std::uint64_t fill_s() const noexcept {
+    const std::uint64_t requests = std::max(policy.requests, 1U);
+    return std::max<std::uint64_t>((std::uint64_t{policy.burst} * policy.per_s + requests - 1) / requests, 1);
   }
 
   // Made by the first request, which knows the limits.
