@@ -459,6 +459,9 @@ TEST(OpenApi, ServesTheDocumentAndItsPage) {
   EXPECT_NE(page.header("Content-Security-Policy").find("default-src 'none'; script-src 'self'"),
             std::string_view::npos);
   EXPECT_EQ(page.header("Content-Security-Policy").find("unsafe"), std::string_view::npos);
+  const TestReply slash = client.get("/docs/");
+  EXPECT_EQ(slash.status(), 308);
+  EXPECT_EQ(slash.header("Location"), "../docs");
   const TestReply script = client.get("/docs/viewer.js");
   EXPECT_EQ(script.header("Content-Type"), "text/javascript; charset=utf-8");
   const std::string etag(script.header("ETag"));

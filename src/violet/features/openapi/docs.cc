@@ -80,6 +80,21 @@ class Docs::PageHandler final : public web::Handler {
   const std::string& policy_;
 };
 
+// "/docs/" is where people end who type it; the page's own links begin at "/docs". Relative, as they are.
+class Docs::SlashHandler final : public web::Handler {
+ public:
+  explicit SlashHandler(std::string to) : to_(std::move(to)) {}
+  void bind(web::Binding&) override {}
+  void run(Exchange& exchange) override {
+    exchange.response().status = 308;
+    exchange.response().fields.push(http::FieldId::Location, to_);
+    exchange.reply();
+  }
+
+ private:
+  std::string to_;
+};
+
 Docs::Docs(Routes& routes, std::string_view prefix, DocsOptions options, const web::Where& where)
     : options_(std::move(options)), policy_(policy()) {
   std::string base(prefix);
@@ -96,6 +111,9 @@ void Docs::add(Routes& routes, const std::string& path, Page& page, const web::W
 void Docs::add_viewer(Routes& routes, const std::string& prefix, const web::Where& where) {
   // Relative, so that the page also works behind a proxy that puts something before its path.
   const std::string folder = prefix.substr(prefix.rfind('/') + 1);
+  if (!folder.empty()) {
+    routes.handle(http::Method::Get, prefix + "/", new SlashHandler("../" + folder), where).hidden();
+  }
   for (const openapi::Asset& asset : openapi::assets()) {
     Page& page = pages_.emplace_back();
     page.type = type_of(asset.name);

@@ -36,6 +36,7 @@ class Docs {
     std::string_view type;
   };
   class PageHandler;
+  class SlashHandler;
 
   void add(Routes& routes, const std::string& path, Page& page, const web::Where& where);
   void add_viewer(Routes& routes, const std::string& prefix, const web::Where& where);
