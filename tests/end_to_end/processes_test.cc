@@ -95,6 +95,9 @@ class Supervised {
       static_cast<void>(co_await sleep_ms(100));
       co_yield "second";
     });
+    Group shop = app.group("/shop");
+    shop.use(sessions());
+    shop.get("/cart", [](BrowserSession session) { return std::string(session.get("cart").value_or("empty")); });
     app.loops(1).drain_ms(drain_ms).listen(url);
     if (options.count >= 0) app.processes(options);
     app.on_listen([this](const std::vector<std::string>& urls) {
@@ -289,6 +292,19 @@ TEST(Processes, StopInAHandlerEndsAll) {
   EXPECT_EQ(client.ask(get("/stop")).body, "stopping");
   EXPECT_EQ(app.wait(), 0);
   for (const int worker : workers) EXPECT_TRUE(has_gone(worker));
+}
+
+TEST(Processes, AreToldOnceWhatTheyDoNotShare) {
+  const auto count = [](int processes) {
+    Supervised app({.count = processes});
+    EXPECT_EQ(app.stop(), 0);
+    const std::string log = app.log();
+    const std::size_t first = log.find("a store that all of them share");
+    if (first == std::string::npos) return 0;
+    return log.find("a store that all of them share", first + 1) == std::string::npos ? 1 : 2;
+  };
+  EXPECT_EQ(count(2), 1);
+  EXPECT_EQ(count(1), 0);
 }
 
 TEST(Processes, ACrashLoopIsGivenUpWithAStatusOfItsOwn) {

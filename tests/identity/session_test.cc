@@ -5,6 +5,7 @@
 #include "violet/app/app.h"
 #include "violet/app/test_client.h"
 #include "violet/features/identity/secret.h"
+#include "violet/web/route/listing.h"
 
 #include <gtest/gtest.h>
 
@@ -146,6 +147,26 @@ TEST(MemorySessions, LetNothingLateReachANewUser) {
   store->change("old", one("a", "planted"), kRoom);
   store->remove("old");
   EXPECT_EQ(look(store, "new", "a"), "1");
+}
+
+TEST(Sessions, SayThatProcessesShareNoMemory) {
+  struct Shared final : SessionStore {
+    Task<Result<std::optional<Record>>> load(std::string, std::int64_t) override { co_return std::nullopt; }
+    void create(std::string, Record) override {}
+    void change(const std::string&, std::vector<Change>, std::size_t) override {}
+    bool renew(const std::string&, Renewal, std::size_t) override { return true; }
+    void remove(const std::string&) override {}
+  };
+  const auto notes = [](Sessions middleware) {
+    Router router;
+    router.use(std::move(middleware));
+    router.get("/", [] { return "here"; });
+    std::string all;
+    for (const auto& hook : router.routes().front().hooks) all += hook.process_note;
+    return all;
+  };
+  EXPECT_NE(notes(sessions()).find("a store that all of them share"), std::string::npos);
+  EXPECT_EQ(notes(sessions({.store = std::make_shared<Shared>()})), "");
 }
 
 // --- requests at the same time: one begins, and within it another one runs from its beginning to its end

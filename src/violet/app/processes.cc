@@ -3,11 +3,13 @@
 #include "violet/base/log.h"
 #include "violet/event/process/supervisor.h"
 #include "violet/net/cpu.h"
+#include "violet/web/route/listing.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -84,6 +86,18 @@ void make_ticket_keys(const Entrance& entrance) {
   static_cast<void>(entrance.credentials->tickets().current(key, static_cast<std::uint64_t>(std::time(nullptr))));
 }
 
+// What works with several processes, but not as it does with one: each once.
+void warn_of_processes(const Router& router) {
+  std::vector<std::string_view> said;
+  for (const web::RouteInfo& route : router.routes()) {
+    for (const web::RouteInfo::Hook& hook : route.hooks) {
+      if (hook.process_note.empty() || std::find(said.begin(), said.end(), hook.process_note) != said.end()) continue;
+      said.push_back(hook.process_note);
+      log(LogLevel::Warn, hook.process_note);
+    }
+  }
+}
+
 }  // namespace
 
 bool App::State::count_processes() {
@@ -105,6 +119,7 @@ bool App::State::count_processes() {
 
 int App::State::supervise(std::vector<Plan>& plans, Function<void()> at_worker_end) {
   static_cast<void>(net::usable_descriptors());  // as many sockets as may be
+  if (processes.count > 1) warn_of_processes(router);
   if (loops == 0) loops = std::max(1, net::usable_processors() / processes.count);
   Sockets sockets(processes.count, loops);
   bool is_secure = false;

@@ -60,9 +60,10 @@ class Middleware : public ReplyHook {
   bool has_reply_hook = false;
   std::source_location where;  // what named it in use()
   // --- for those who show routes; see web/route/listing.h
-  std::string_view name;         // of its type; "" of a lambda or a function
-  std::string_view security;     // the scheme it wants: `static constexpr std::string_view security = "bearer";`
-  const Shape* shape = nullptr;  // its answers: `static constexpr std::array replies{web::ReplyShape{.status = 429}};`
+  std::string_view name;          // of its type; "" of a lambda or a function
+  std::string_view process_note;  // what it says when several processes serve: `std::string_view process_note() const`
+  std::string_view security;      // the scheme it wants: `static constexpr std::string_view security = "bearer";`
+  const Shape* shape = nullptr;   // its answers: `static constexpr std::array replies{web::ReplyShape{.status = 429}};`
 };
 
 // What a hook returned, as a Verdict; answers where it says so.
@@ -156,6 +157,7 @@ class HookedMiddleware final : public Middleware {
       static constexpr Shape kShape{{}, M::replies};
       shape = &kShape;
     }
+    if constexpr (requires { object_.process_note(); }) process_note = object_.process_note();
     if constexpr (requires { object_.on_use(); }) object_.on_use();
   }
   void bind([[maybe_unused]] Binding& binding) override {

@@ -34,7 +34,8 @@ void Registry::add_scope_to(const Scope& scope, RouteInfo& info) {
                           .is_before = middleware->has_request_hook,
                           .is_behind = middleware->has_reply_hook,
                           .security = middleware->security,
-                          .shape = middleware->shape});
+                          .shape = middleware->shape,
+                          .process_note = middleware->process_note});
   }
   append(info.docs.tags, scope.docs.tags);
   append(info.docs.security, scope.docs.security);

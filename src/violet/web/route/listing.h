@@ -46,6 +46,7 @@ struct RouteInfo {
     bool is_behind = false;  // runs before the answer goes out
     std::string_view security;
     const Shape* shape = nullptr;
+    std::string_view process_note = {};  // "": it works the same with several processes
   };
   http::Method method = http::Method::Get;
   bool is_any = false;  // every method that has no route of its own

@@ -243,6 +243,12 @@ Sessions::Sessions(SessionOptions options) {
   options_ = std::make_shared<const SessionOptions>(std::move(options));
 }
 
+std::string_view Sessions::process_note() const noexcept {
+  if (options_->store->is_shared()) return {};
+  return "sessions() keeps them in the memory of one process: with several, whoever reaches another one is not logged "
+         "in there; give it a store that all of them share";
+}
+
 Verdict Sessions::on_request(Exchange& exchange) const {
   if (exchange.note<SessionNote>() != nullptr) return Verdict::Continue;
   auto& note = exchange.add_note<SessionNote>(exchange.arena(), options_->bytes_max);

@@ -59,6 +59,8 @@ class SessionStore {
   // no such session; a store that cannot tell yet says true.
   virtual bool renew(const std::string& key, Renewal renewal, std::size_t bytes_max) = 0;
   virtual void remove(const std::string& key) = 0;
+  // Whether all processes of a server see the same sessions.
+  [[nodiscard]] virtual bool is_shared() const noexcept { return true; }
 };
 
 // At most `count_max` sessions. When there is no room, one without a user goes, the one that was not used for longest:
@@ -74,6 +76,7 @@ class MemorySessions final : public SessionStore {
   void change(const std::string& key, std::vector<Change> changes, std::size_t bytes_max) override;
   bool renew(const std::string& key, Renewal renewal, std::size_t bytes_max) override;
   void remove(const std::string& key) override;
+  [[nodiscard]] bool is_shared() const noexcept override { return false; }
   [[nodiscard]] std::size_t count() const noexcept;
 
  private:
