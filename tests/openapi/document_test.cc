@@ -444,6 +444,36 @@ TEST(OpenApi, GivesEveryOperationANameOfItsOwn) {
   EXPECT_EQ(operation(document, "/a/b", "get").at("operationId"), "getAB2");
 }
 
+TEST(OpenApi, SaysWhatMiddlewareOfTheLibraryAnswers) {
+  App app;
+  Group limited = app.group("/limited");
+  limited.use(rate_limit({}));
+  limited.use(concurrency_limit({.max = 1}));
+  limited.get("/a", [] { return 1; });
+  Group timed = app.group("/timed");
+  timed.use(timeout({.handler_ms = 10, .status = Status::GatewayTimeout}));
+  timed.get("/a", [] { return 1; });
+  timed.get("/b", [] { return 1; }).reply(Status::GatewayTimeout, "The other side sleeps");
+  Group tokens = app.group("/tokens");
+  tokens.use(bearer_auth("api", [](std::string_view) { return std::optional<std::string>("ada"); }));
+  tokens.use(require_scope("notes"));
+  tokens.get("/a", [] { return 1; });
+  Group named = app.group("/named");
+  named.use(basic_auth("api", [](const std::string&, const std::string&) { return true; }));
+  named.get("/a", [] { return 1; });
+  const Dom document = document_of(app);
+  EXPECT_EQ(statuses(operation(document, "/limited/a", "get")), (Statuses{"200", "429", "503", "default"}));
+  EXPECT_EQ(statuses(operation(document, "/timed/a", "get")), (Statuses{"200", "504", "default"}));
+  EXPECT_EQ(operation(document, "/timed/b", "get").at("responses").at("504").at("description"),
+            "The other side sleeps");
+  EXPECT_EQ(statuses(operation(document, "/tokens/a", "get")), (Statuses{"200", "401", "403", "default"}));
+  EXPECT_EQ(operation(document, "/tokens/a", "get").at("security"), Dom::parse(R"([{"bearer":[]}])"));
+  EXPECT_EQ(statuses(operation(document, "/named/a", "get")), (Statuses{"200", "401", "default"}));
+  EXPECT_EQ(operation(document, "/named/a", "get").at("security"), Dom::parse(R"([{"basic":[]}])"));
+  const Dom& schemes = document.at("components").at("securitySchemes");
+  EXPECT_TRUE(schemes.contains("bearer") && schemes.contains("basic"));
+}
+
 TEST(OpenApi, ServesTheDocumentAndItsPage) {
   App app;
   app.docs("/docs", {.title = "A <b>"});

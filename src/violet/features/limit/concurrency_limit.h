@@ -34,6 +34,8 @@ struct ConcurrencyOptions {
 
 class ConcurrencyLimit {
  public:
+  static constexpr auto replies = web::replies({.status = 503, .is_problem = true});
+
   explicit ConcurrencyLimit(const ConcurrencyOptions& options);
 
   void bind(web::Binding& binding) const;

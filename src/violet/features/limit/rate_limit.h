@@ -45,6 +45,8 @@ struct RateLimitOptions {
 
 class RateLimit {
  public:
+  static constexpr auto replies = web::replies({.status = 429, .is_problem = true});
+
   explicit RateLimit(RateLimitOptions options);
 
   void bind(web::Binding& binding) const;
@@ -60,6 +62,8 @@ class RateLimit {
 // The same with buckets elsewhere; costs each request a coroutine.
 class SharedRateLimit {
  public:
+  static constexpr auto replies = RateLimit::replies;
+
   SharedRateLimit(RateLimitOptions options, std::shared_ptr<RateStore> store)
       : limit_(std::move(options)), store_(std::move(store)) {}
 

@@ -42,6 +42,12 @@ void Registry::add_scope_to(const Scope& scope, RouteInfo& info) {
   info.docs.is_hidden |= scope.docs.is_hidden;
 }
 
+// What middleware of the scope and of those around it sets of a route.
+void Registry::set_by_scope(const Scope& scope, Route& route) {
+  if (scope.outer != nullptr) set_by_scope(*scope.outer, route);
+  for (const auto& middleware : scope.middleware) middleware->on_route(route);
+}
+
 RouteInfo Registry::describe(const Entry& entry) {
   RouteInfo info{.method = entry.method,
                  .is_any = entry.any,
@@ -61,6 +67,12 @@ RouteInfo Registry::describe(const Entry& entry) {
   }
   if (entry.route.has_body_max_) info.body_bytes_max = entry.route.body_bytes_max_;
   if (entry.route.has_handler_ms_) info.handler_ms = entry.route.handler_ms_;
+  Route whole;
+  set_by_scope(*entry.scope, whole);
+  whole.put(entry.route);
+  if (whole.handler_ms_ != 0 && whole.timeout_status_ != 0) {
+    info.docs.replies.push_back({.status = whole.timeout_status_, .about = {}, .type = nullptr});
+  }
   return info;
 }
 

@@ -106,6 +106,7 @@ class Registry {
   Surroundings build_scope(Scope& scope, std::vector<std::string>& errors);
   void build_entry(Entry& entry, const Surroundings& scope, std::vector<std::string>& errors);
   static void add_scope_to(const Scope& scope, RouteInfo& info);
+  static void set_by_scope(const Scope& scope, Route& route);
   static RouteInfo describe(const Entry& entry);
 
   Providers providers_;  // outlives everything that refers to it

@@ -55,6 +55,8 @@ class BasicAuth {
                 "violet: basic_auth() takes a function of name and password that returns bool or Task<bool>");
 
  public:
+  static constexpr std::string_view security = "basic";
+
   BasicAuth(std::string realm, Check check) : realm_(std::move(realm)), check_(std::move(check)) {}
 
   auto on_request(Exchange& exchange) const {

@@ -37,6 +37,8 @@ Verdict verify_bearer(Exchange& exchange, std::string_view realm, const JwtVerif
 template <class Check>
 class BearerAuth {
  public:
+  static constexpr std::string_view security = "bearer";
+
   BearerAuth(std::string realm, Check check) : realm_(std::move(realm)), check_(std::move(check)) {}
 
   auto on_request(Exchange& exchange) const {
@@ -72,6 +74,8 @@ BearerAuth<Check> bearer_auth(std::string realm, Check check) {
 // Behind bearer_auth with JWTs: the claim "scope" has to hold this one.
 class RequireScope {
  public:
+  static constexpr auto replies = web::replies({.status = 403, .is_problem = true});
+
   explicit RequireScope(std::string scope) noexcept : scope_(std::move(scope)) {}
   Verdict on_request(Exchange& exchange) const;
 
