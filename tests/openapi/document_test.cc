@@ -3,6 +3,7 @@
 
 #include "violet/violet.h"
 #include "violet/web/content/dynamic_json.h"
+#include "violet/web/negotiation/representations.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,18 @@
 #include <vector>
 
 namespace violet {
+namespace shown {
+
+struct Song {
+  int id;
+};
+std::string to_page(const Song&) { return "<p>"; }
+
+}  // namespace shown
+
+template <>
+inline constexpr Representation<shown::Song> kRepresentations<shown::Song>[] = {{"text/html", &shown::to_page}};
+
 namespace {
 
 using Dom = nlohmann::json;
@@ -442,6 +455,16 @@ TEST(OpenApi, GivesEveryOperationANameOfItsOwn) {
   const Dom document = document_of(app);
   EXPECT_EQ(operation(document, "/a-b", "get").at("operationId"), "getAB");
   EXPECT_EQ(operation(document, "/a/b", "get").at("operationId"), "getAB2");
+}
+
+TEST(OpenApi, SaysInWhichFormsATypeIsAnsweredAndThatOthersAre406) {
+  App app;
+  app.get("/song", [] { return shown::Song{1}; });
+  const Dom document = document_of(app);
+  const Dom& get = operation(document, "/song", "get");
+  EXPECT_EQ(statuses(get), (Statuses{"200", "406", "default"}));
+  const Dom& content = get.at("responses").at("200").at("content");
+  EXPECT_TRUE(content.contains("application/json") && content.contains("text/html"));
 }
 
 TEST(OpenApi, SaysWhatMiddlewareOfTheLibraryAnswers) {

@@ -52,14 +52,16 @@ namespace web {
 template <class T>
 concept HasRepresentations = !std::is_same_v<std::remove_cvref_t<decltype(kRepresentations<T>)>, NoRepresentations>;
 
-// How such a type may be answered: by `json`, and in each other form.
+// How such a type may be answered: by `json`, in each other form, and not at all.
 template <class T>
 consteval auto represented(const ReplyShape& json) {
-  std::array<ReplyShape, 1 + sizeof kRepresentations<T> / sizeof kRepresentations<T>[0]> all{json};
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    all[i].status = 200;
-    all[i].media = kRepresentations<T>[i - 1].type;
+  constexpr std::size_t kCount = sizeof kRepresentations<T> / sizeof kRepresentations<T>[0];
+  std::array<ReplyShape, kCount + 2> all{json};
+  for (std::size_t i = 0; i < kCount; ++i) {
+    all[i + 1].status = 200;
+    all[i + 1].media = kRepresentations<T>[i].type;
   }
+  all.back() = {.status = 406, .is_problem = true};
   return all;
 }
 
