@@ -125,7 +125,8 @@ def page(found):
         of = lambda name: f"{statistics.median(r['server']['cpu_us'] for r in runs[name]):.2f}" if runs.get(name) else ""  # noqa: B023,E731
         lines.append([title, *map(of, arms)])
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"One process on one core; medians of {found['rounds']} rounds there and back. {facts_line(found['facts'])}\n\n{text}\n"
+    head = f"One process on one core, each figure the median of {2 * found['rounds']} readings, there and back"
+    return f"{head}.\n{facts_line(found['facts'])}\n\n{text}\n"
 
 
 def sections(found):
