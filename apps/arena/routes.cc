@@ -95,12 +95,13 @@ void add_routes(Routes& routes, const Dataset& dataset) {
   routes.post("/baseline11", add_body);
   routes.get("/pipeline", [] { return "ok"; });
   routes.get("/delay/{ms}", delay);
-  routes.get("/json/{count}",
-             [&dataset](Path<std::uint32_t> count, Query<Multiplier> multiplier, Arena& arena) -> OrWrong<Listing> {
-               if (multiplier->m < -kMultiplierMax || multiplier->m > kMultiplierMax)
-                 return wrong("m is beyond 1000000");
-               return list_items(dataset, *count, multiplier->m, arena);
-             });
+  Group json = routes.group("/json");
+  json.use(compress);
+  json.get("/{count}",
+           [&dataset](Path<std::uint32_t> count, Query<Multiplier> multiplier, Arena& arena) -> OrWrong<Listing> {
+             if (multiplier->m < -kMultiplierMax || multiplier->m > kMultiplierMax) return wrong("m is beyond 1000000");
+             return list_items(dataset, *count, multiplier->m, arena);
+           });
   routes.post("/echo", echo).body_max(16 << 20);
   websocket(routes, "/ws", echo_messages, {.origins = {"*"}});
   routes.post("/upload", count_upload).body_max(64 << 20);
