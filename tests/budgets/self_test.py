@@ -71,8 +71,11 @@ class Judging(unittest.TestCase):
         self.assertEqual(len(self.reds(changed("shapes", "h1-get", "allocations", value=0.01))), 1)
 
     def test_idle_bytes_and_sizes_can_be_too_much(self):
-        self.assertEqual(len(self.reds(changed("idle", "h1", value=501))), 1)
+        self.assertEqual(len(self.reds(changed("idle", "h1", value=506))), 1)
         self.assertEqual(len(self.reds(changed("sizes", "Exchange", value=6001))), 1)
+
+    def test_an_idle_connection_may_differ_by_a_hundredth(self):
+        self.assertEqual(self.reds(changed("idle", "h1", value=504.9)), [])
 
     def test_what_became_cheaper_asks_for_a_lower_budget(self):
         for column in ("instructions", "system_calls", "copied_bytes"):
