@@ -95,12 +95,11 @@ std::uint32_t Table::make_leaf(const Pattern& pattern) {
   return leaf;
 }
 
-std::uint32_t Table::find_child(std::uint32_t parent, std::string_view text) const noexcept {
+inline std::uint32_t Table::find_child(std::uint32_t parent, std::string_view text) const noexcept {
   if (text.empty()) return nodes_[parent].empty;
   if (!nodes_[parent].has_literals) return kNone;
   const std::uint32_t hash = hash_of(parent, text);
-  const std::size_t mask = edge_slots_.size() - 1;
-  for (std::size_t at = hash & mask; edge_slots_[at].edge != kNone; at = (at + 1) & mask) {
+  for (std::size_t at = hash & edge_mask_; edge_slots_[at].edge != kNone; at = (at + 1) & edge_mask_) {
     if (edge_slots_[at].hash != hash) continue;
     const Edge& edge = edges_[edge_slots_[at].edge];
     if (edge.parent == parent && are_equal(edge.text, text)) return edge.child;
@@ -117,6 +116,7 @@ std::uint32_t Table::make_child(std::uint32_t parent, std::string_view text) {
   edges_.push_back({hash_of(parent, text), parent, child, std::string(text)});
   if (slots_for(edges_.size()) != edge_slots_.size()) {
     edge_slots_.assign(slots_for(edges_.size()), {});
+    edge_mask_ = edge_slots_.size() - 1;
     for (std::uint32_t edge = 0; edge < edges_.size(); ++edge) index_edge(edge);
   } else {
     index_edge(static_cast<std::uint32_t>(edges_.size() - 1));
@@ -125,9 +125,8 @@ std::uint32_t Table::make_child(std::uint32_t parent, std::string_view text) {
 }
 
 void Table::index_edge(std::uint32_t edge) noexcept {
-  const std::size_t mask = edge_slots_.size() - 1;
-  std::size_t at = edges_[edge].hash & mask;
-  while (edge_slots_[at].edge != kNone) at = (at + 1) & mask;
+  std::size_t at = edges_[edge].hash & edge_mask_;
+  while (edge_slots_[at].edge != kNone) at = (at + 1) & edge_mask_;
   edge_slots_[at] = {edges_[edge].hash, edge};
 }
 

@@ -177,6 +177,7 @@ class Table {
   std::vector<Leaf> leaves_;
   std::vector<Edge> edges_;
   std::vector<EdgeSlot> edge_slots_;
+  std::size_t edge_mask_ = 0;
   std::vector<ExactSlot> exact_slots_;
   std::size_t exact_mask_ = 0;
   std::size_t exact_count_ = 0;

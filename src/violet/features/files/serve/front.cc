@@ -46,14 +46,14 @@ Front::Front(Mount& mount, Site& site)
       site_(site),
       anchor_(std::make_shared<Anchor>(*this, site.loop)),
       gate_(mount, static_cast<std::size_t>(std::max<std::uint64_t>(site.limits.file_reads_max, 1))),
-      entries_(16, Hash{make_seed()}),
+      entries_(make_seed()),
       loads_(16, Hash{make_seed()}),
       boundary_(make_seed()) {}
 
 void Front::serve(Exchange& exchange, std::string_view path) { serve({.exchange = exchange, .path = path}); }
 
 void Front::serve(const Request& request) {
-  Entry* entry = find(request.path);
+  Entry* entry = entries_.find(request.path);
   if (entry == nullptr) [[unlikely]] {
     switch (check_path(request.path)) {
       case PathVerdict::Good: break;
@@ -81,29 +81,28 @@ std::string Front::make_boundary() {
   return text;
 }
 
-Entry* Front::find(std::string_view path) noexcept {
-  const auto at = entries_.find(path);
-  return at != entries_.end() ? at->second.get() : nullptr;
-}
-
 // Clients repeat themselves: the last text is remembered with what it means.
 const http::AcceptEncoding& Front::accepted_by(const http::Fields& fields) {
-  static constexpr std::string_view kNone = "";
-  const http::Field* only = nullptr;
+  std::string_view text;
+  bool is_known = false;
   for (const http::Field& field : fields) {
     if (field.id != http::FieldId::AcceptEncoding) continue;
-    if (only != nullptr) {
-      accept_text_ = "\n";  // no line reads like that
-      return accept_ = http::AcceptEncoding::of(fields);
-    }
-    only = &field;
+    if (is_known) return learn_accepted(fields);
+    is_known = true;
+    text = field.value;
   }
-  const std::string_view text = only != nullptr ? only->value : kNone;
-  if (!are_equal(text, accept_text_)) [[unlikely]] {
-    accept_ = http::AcceptEncoding::parse(text);
-    accept_text_ = text;
-  }
-  return accept_;
+  return are_equal(text, accept_text_) ? accept_ : learn_accepted(text);
+}
+
+[[gnu::noinline]] const http::AcceptEncoding& Front::learn_accepted(std::string_view text) {
+  accept_text_ = text;
+  return accept_ = http::AcceptEncoding::parse(text);
+}
+
+// Of several lines, which are not compared with the next request's.
+[[gnu::noinline]] const http::AcceptEncoding& Front::learn_accepted(const http::Fields& fields) {
+  accept_text_ = "\n";  // no line reads like that
+  return accept_ = http::AcceptEncoding::of(fields);
 }
 
 bool Front::is_current(Entry& entry, const Variant* chosen, const http::AcceptEncoding& accepted) {
@@ -179,10 +178,10 @@ void Front::answer_missing(const Request& request) {
 
 // Takes the place of what was known of that path.
 void Front::keep(Entry& entry) {
-  if (Entry* old = find(entry.key); old != nullptr) drop(*old);
+  if (Entry* old = entries_.find(entry.key); old != nullptr) drop(*old);
   if (!entry.is_kept || mount_.options.paths == 0) return;
   while (entries_.size() >= mount_.options.paths) drop(*order_.front());
-  entries_.emplace(entry.key, Ref<Entry>(&entry));
+  entries_.add(Ref<Entry>(&entry));
   order_.push_back(entry);
   if (!entry.has_open_file()) return;
   if (++open_file_count_ > mount_.options.open_files) drop_oldest_file();
@@ -192,7 +191,7 @@ void Front::keep(Entry& entry) {
 void Front::drop(Entry& entry) noexcept {
   if (entry.has_open_file()) --open_file_count_;
   entry.unlink();
-  entries_.erase(entries_.find(entry.key));
+  entries_.remove(entry);
 }
 
 void Front::drop_oldest_file() noexcept {

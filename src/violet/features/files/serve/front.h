@@ -13,8 +13,8 @@
 #include "violet/core/exchange.h"
 #include "violet/core/site.h"
 #include "violet/event/timer.h"
-#include "violet/features/files/load/entry.h"
 #include "violet/features/files/load/mount.h"
+#include "violet/features/files/serve/entry_index.h"
 #include "violet/features/files/serve/gate.h"
 #include "violet/http/value/coding.h"
 #include "violet/memory/text.h"
@@ -73,10 +73,11 @@ class Front final : public SiteLocal {
   };
 
   void serve(const Request& request);
-  [[nodiscard]] Entry* find(std::string_view path) noexcept;
   [[nodiscard]] bool is_current(Entry& entry, const Variant* chosen, const http::AcceptEncoding& accepted);
   [[nodiscard]] bool lacks_twin(Entry& entry, const http::AcceptEncoding& accepted);
   [[nodiscard]] const http::AcceptEncoding& accepted_by(const http::Fields& fields);
+  const http::AcceptEncoding& learn_accepted(std::string_view text);
+  const http::AcceptEncoding& learn_accepted(const http::Fields& fields);
   void wait(const Request& request, Entry* known);
   void begin(Load& load);
   void on_loaded(Load& load, Ref<Entry> entry, bool is_confirmed);
@@ -92,7 +93,7 @@ class Front final : public SiteLocal {
   Site& site_;
   std::shared_ptr<Anchor> anchor_;
   Gate gate_;
-  std::unordered_map<std::string_view, Ref<Entry>, Hash, Equal> entries_;
+  EntryIndex entries_;
   List<Entry, Entry> order_;  // least recently used first
   std::unordered_map<std::string_view, std::unique_ptr<Load>, Hash, Equal> loads_;
   std::size_t waiting_count_ = 0;
