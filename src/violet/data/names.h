@@ -174,7 +174,7 @@ consteval auto enumerators() {
     std::array<EnumType::Enumerator, detail::count_enumerators<E>()> found{};
     std::size_t at = 0;
     detail::each_enumerator<E>([&](std::int64_t value, std::string_view name) { found[at++] = {name, value}; });
-    static_assert(found.size() > 0, "violet: no enumerator lies between kEnumMin and kEnumMax");
+    static_assert(!found.empty(), "violet: no enumerator lies between kEnumMin and kEnumMax");
     return found;
   }
 }

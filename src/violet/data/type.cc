@@ -67,8 +67,8 @@ bool is_blank(const Type& type, const void* value) {
     case Kind::Time: return load_signed(value, type.size) == 0;
     case Kind::List: return type.list->fixed_count > 0 || count_of(type, value) == 0;
     case Kind::Map: return count_of(type, value) == 0;
-    case Kind::Object: return true;
-    case Kind::Variant: return true;
+    case Kind::Object:
+    case Kind::Variant:
     case Kind::Text: return true;
     default: return false;  // scalars are told apart by their initialisers
   }

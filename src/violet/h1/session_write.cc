@@ -124,9 +124,8 @@ AnswerFraming Session::frame_answer(const Stream& stream, const http::Head& head
   const auto length = body.length();
   if (head.status == 204 || http::is_informational(head.status)) {
     framing.kind = Kind::None;
-  } else if (head.status == 304) {
-    framing.kind = Kind::Kept;
-  } else if (stream.is_head_request_ && body.is_empty() && head.fields.has(http::FieldId::ContentLength)) {
+  } else if (head.status == 304 ||
+             (stream.is_head_request_ && body.is_empty() && head.fields.has(http::FieldId::ContentLength))) {
     framing.kind = Kind::Kept;
   } else if (length) {
     framing.kind = Kind::Length;

@@ -417,12 +417,12 @@ void Session::time_reading(Stream& stream) noexcept {
   };
   // Bytes that we keep the peer's window closed for.
   const bool is_held = stream.owed_bytes_ > limits().receive_bytes_max / 2;
-  if (stream.is_received_ || !is_server() || (stream.is_tunnel_ && !stream.is_finished_)) {
+  const bool waits_for_use = is_held && stream.is_finished_;
+  const bool waits_for_nobody = stream.is_received_ || !is_server() || (stream.is_tunnel_ && !stream.is_finished_);
+  if (waits_for_nobody || (!waits_for_use && (is_held || stream.expects_continue_))) {
     stream.reading_.end();
-  } else if (is_held && stream.is_finished_) {
+  } else if (waits_for_use) {
     wait_for(Stream::Waiting::Use, limits().body_unused_ms);
-  } else if (is_held || stream.expects_continue_) {
-    stream.reading_.end();
   } else if (stream.is_tunnel_) {
     wait_for(Stream::Waiting::TunnelEnd, limits().half_closed_ms);
   } else {

@@ -81,7 +81,7 @@ class ErrorPages final : public ErrorPage {
   [[nodiscard]] bool is_dev() const noexcept { return is_dev_; }
   // What that page knows of routes. REQUIRES: nobody serves; the router outlives this.
   void set_routes(std::vector<web::RouteInfo> routes);
-  ~ErrorPages();
+  ~ErrorPages() override;
   ErrorPages();
 
   Body render(Exchange& exchange, Error why, const std::exception_ptr& exception, std::string_view id) override;

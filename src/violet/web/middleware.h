@@ -240,7 +240,7 @@ template <class F, class R, class... P>
 Middleware* make_called(F&& f, Types<P...>) {
   using Value = typename TaskResult<R>::Type;
   if constexpr ((HandlerParameter<P> && ...) && kIsVerdict<Value>) {
-    return new CalledMiddleware<F, R, Types<P...>>(std::move(f));
+    return new CalledMiddleware<F, R, Types<P...>>(std::forward<F>(f));
   } else {
     check_parameters<P...>(std::index_sequence_for<P...>{});
     static_cast<void>(CheckVerdict<Value>{});

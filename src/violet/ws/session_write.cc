@@ -109,7 +109,7 @@ Session::Sent Session::send_part(Kind kind, const Slice& payload, bool is_last) 
     ++shared_.counters.waited_for_room;
     return Sent::Full;
   }
-  const unsigned opcode = is_in_parts_ ? kContinuation : static_cast<unsigned>(kind);
+  const unsigned opcode = is_in_parts_ ? unsigned{kContinuation} : static_cast<unsigned>(kind);
   add(static_cast<std::uint8_t>(opcode | (is_last ? kFin : 0u)), payload);
   is_in_parts_ = !is_last;
   if (is_last) outbox_->note_message();

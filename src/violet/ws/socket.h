@@ -68,10 +68,12 @@ class [[nodiscard("co_await it")]] Read {
     size_ = session_.find_usual();
     return size_ != Session::kNotUsual || reader_.emplace(session_, false).await_ready();
   }
-  bool await_suspend(std::coroutine_handle<> handle) noexcept { return reader_->await_suspend(handle); }
+  bool await_suspend(std::coroutine_handle<> handle) noexcept {
+    return reader_->await_suspend(handle);  // NOLINT(bugprone-unchecked-optional-access)
+  }
   Result<Message> await_resume() {
     if (size_ == Session::kNotUsual) [[unlikely]]
-      return reader_->take();
+      return reader_->take();  // NOLINT(bugprone-unchecked-optional-access)
     return session_.take_usual(size_);
   }
 
@@ -137,7 +139,9 @@ class Send {
   Send(const Send&) = delete;
   Send& operator=(const Send&) = delete;
   bool await_ready() const noexcept { return sent_ != Session::Sent::Full; }
-  bool await_suspend(std::coroutine_handle<> handle) { return sender_->await_suspend(handle); }
+  bool await_suspend(std::coroutine_handle<> handle) {
+    return sender_->await_suspend(handle);  // NOLINT(bugprone-unchecked-optional-access)
+  }
   Result<void> await_resume() const noexcept {
     if (sent_ == Session::Sent::Yes) [[likely]]
       return {};

@@ -6,9 +6,9 @@
 #include "violet/features/compress/spares.h"
 #include "violet/features/compress/stream/source.h"
 #include "violet/features/compress/variants.h"
+#include "violet/memory/text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -63,8 +63,7 @@ void weaken_etag(http::Fields& fields) {
   for (http::Field& field : fields) {
     if (field.id != FieldId::ETag || !field.value.starts_with('"')) continue;
     char* const weak = fields.arena().array<char>(field.value.size() + 2);
-    std::memcpy(weak, "W/", 2);
-    std::memcpy(weak + 2, field.value.data(), field.value.size());
+    put_text(put_text(weak, "W/"), field.value);
     field.value = {weak, field.value.size() + 2};
   }
 }

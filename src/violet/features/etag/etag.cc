@@ -4,9 +4,9 @@
 #include "violet/core/whole_answer.h"
 #include "violet/features/etag/digest.h"
 #include "violet/http/value/condition.h"
+#include "violet/memory/text.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 namespace violet {
@@ -30,8 +30,7 @@ std::string_view tag_of(const Body& body, bool is_strong, Arena& arena) {
   for (const Slice& slice : body.chain()) digest.add(slice.text());
   constexpr std::size_t kBytes = 2 + 1 + 32 + 1;
   char* const text = arena.array<char>(kBytes);
-  std::memcpy(text, "W/\"", 3);
-  char* at = text + 3;
+  char* at = put_text(text, "W/\"");
   for (const std::uint64_t half : digest.finish()) {
     for (int shift = 60; shift >= 0; shift -= 4) *at++ = "0123456789abcdef"[half >> shift & 15];
   }

@@ -75,12 +75,13 @@ std::size_t prewarm_below(Mount& mount, const std::string& path) {
     const Ref<Entry> entry = mount.load({.path = path, .second = now_s()});
     return entry->kind == Entry::Kind::File && entry->variants[0].content ? 1 : 0;
   }
+  const std::string folder = path.empty() ? path : path + "/";
   std::size_t count = 0;
   for (const std::string& name : names_in(mount.root, path)) {
     const PathVerdict verdict = check_path(name);
     if (verdict == PathVerdict::Never) continue;
     if (verdict == PathVerdict::Hidden && mount.options.dotfiles != Dotfiles::Show) continue;
-    count += prewarm_below(mount, path.empty() ? name : path + "/" + name);
+    count += prewarm_below(mount, folder + name);
   }
   return count;
 }

@@ -7,7 +7,7 @@
 
 namespace violet::net {
 
-Result<std::vector<Address>> resolve(std::string host, std::uint16_t port) {
+Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;

@@ -53,7 +53,7 @@ class EventStream::Source final : public violet::Source {
     exchange_->reply(Body(SourcePtr(this)));
     arm();
   }
-  void write(std::string text) {
+  void write(std::string_view text) {
     open();
     if (is_wire_gone_) return;
     pending_ += text;

@@ -41,7 +41,7 @@ void Fetch::answer() {
 namespace web {
 
 std::string place_of(const data::Finding& finding) {
-  const std::string where(finding.where);
+  std::string where(finding.where);
   switch (finding.part) {
     case data::Part::Body: return where.empty() ? "the body" : where;
     case data::Part::Path: return "path parameter " + where;

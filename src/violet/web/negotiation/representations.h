@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,7 +56,7 @@ concept HasRepresentations = !std::is_same_v<std::remove_cvref_t<decltype(kRepre
 // How such a type may be answered: by `json`, in each other form, and not at all.
 template <class T>
 consteval auto represented(const ReplyShape& json) {
-  constexpr std::size_t kCount = sizeof kRepresentations<T> / sizeof kRepresentations<T>[0];
+  constexpr std::size_t kCount = std::size(kRepresentations<T>);
   std::array<ReplyShape, kCount + 2> all{json};
   for (std::size_t i = 0; i < kCount; ++i) {
     all[i + 1].status = 200;
@@ -68,7 +69,7 @@ consteval auto represented(const ReplyShape& json) {
 // The body of `value` in the form that was chosen: `json`() for the first one.
 template <class T, class F>
 Body represent(Exchange& exchange, const T& value, F&& json) {
-  constexpr std::size_t kCount = sizeof kRepresentations<T> / sizeof kRepresentations<T>[0];
+  constexpr std::size_t kCount = std::size(kRepresentations<T>);
   static_assert(kCount < kRepresentationsMax, "violet: a type has at most seven representations beside JSON");
   std::string_view types[kCount + 1] = {"application/json"};
   for (std::size_t i = 0; i < kCount; ++i) types[i + 1] = kRepresentations<T>[i].type;

@@ -79,14 +79,14 @@ bool Watch::watch_way() {
     }
     is_last_watched = watch_name(at, name);
     char target[PATH_MAX];
-    const ssize_t size = ::readlink((at + "/" + name).c_str(), target, sizeof target);
-    if (size <= 0) {
-      at += "/" + name;
-      continue;
-    }
+    const std::size_t folder_bytes = at.size();
+    at.append("/").append(name);
+    const ssize_t size = ::readlink(at.c_str(), target, sizeof target);
+    if (size <= 0) continue;
+    at.resize(folder_bytes);
     if (!is_last_watched || ++link_count > kLinksMax) return false;
     if (target[0] == '/') at.clear();
-    rest = std::string(target, static_cast<std::size_t>(size)) + "/" + rest;
+    rest.insert(0, "/").insert(0, target, static_cast<std::size_t>(size));
   }
   return is_last_watched;
 }

@@ -174,7 +174,8 @@ bool Mount::read_content(Loading& loading, Descriptor& descriptor, Variant& vari
     const Bytes bytes = read_all(descriptor.get(), *content, error);
     if (bytes == Bytes::Failed) break;
     Status after;
-    if ((error = look(descriptor.get(), after)) != 0) break;
+    error = look(descriptor.get(), after);
+    if (error != 0) break;
     // Written all the time: good for this one answer, if nothing of it has moved while it was read.
     const bool is_last = i + 1 == kTriesMax;
     if (bytes == Bytes::Changed || after.version != before.version) continue;

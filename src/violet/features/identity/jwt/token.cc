@@ -167,7 +167,8 @@ std::expected<JwtClaims, JwtFault> JwtVerifier::verify(std::string_view token, s
   // No extension is understood here (RFC 7515 §4.1.11).
   if (!header || header->crit.is_there) return std::unexpected(JwtFault::Malformed);
   if (const auto fault = identity::check_signature(keys_, *header, parts)) return std::unexpected(*fault);
-  if (!options_.type.empty() && (!header->typ || !identity::is_type(*header->typ, options_.type))) {
+  const auto& type = header->typ;
+  if (!options_.type.empty() && (!type || !identity::is_type(*type, options_.type))) {
     return std::unexpected(JwtFault::Claims);
   }
   if (!identity::from_base64url(parts.payload, payload)) return std::unexpected(JwtFault::Malformed);
