@@ -65,6 +65,10 @@ void TlsEnd::on_writable() noexcept { flush(); }
 
 void TlsEnd::on_secure(tls::Transport& secure) noexcept {
   ++secure_count;
+  protocol = secure.protocol();
+  server_name = secure.server_name();
+  is_resumed = secure.is_resumed();
+  has_certificate = secure.peer_certificate(certificate);
   secure.set_owner(*this);
   secure.want(true, false);
 }

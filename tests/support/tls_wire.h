@@ -40,7 +40,13 @@ class TlsEnd final : public net::Transport::Owner, public tls::Transport::Handsh
   int peer_closed_count = 0;
   int broken_count = 0;
   Error why;
-  Error error;                         // of the transport, when it had one
+  Error error;  // of the transport, when it had one
+  // What the handshake has brought.
+  std::string protocol;
+  std::string server_name;
+  bool is_resumed = false;
+  bool has_certificate = false;  // the peer's, verified
+  tls::PeerCertificate certificate;
   std::function<void()> then;          // inside on_readable, after the read
   std::function<void()> before_close;  // of a refused handshake
 

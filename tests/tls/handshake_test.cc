@@ -119,8 +119,8 @@ TEST(TlsAlpn, AgreesInTheOrderOfTheServerOrRefuses) {
       continue;
     }
     ASSERT_TRUE(wire.shake());
-    EXPECT_EQ(wire.server.transport->protocol(), agreed);
-    EXPECT_EQ(wire.client.transport->protocol(), agreed);
+    EXPECT_EQ(wire.server.protocol, agreed);
+    EXPECT_EQ(wire.client.protocol, agreed);
   }
 }
 
@@ -255,10 +255,10 @@ TEST(TlsClientCertificate, IsRequired) {
     TlsWire wire(mutual_settings(tls::ClientCertificate::Required, good));
     SSL_set_max_proto_version(wire.client.transport->ssl(), version);
     ASSERT_TRUE(wire.shake());
-    tls::PeerCertificate shown;
-    ASSERT_TRUE(wire.server.transport->peer_certificate(shown));
-    EXPECT_EQ(shown.subject, "CN=client\\,7");
-    EXPECT_EQ(shown.names, (Names{"DNS:c.example", "URI:spiffe://x/y", "email:me@c.example", "IP:10.0.0.1"}));
+    ASSERT_TRUE(wire.server.has_certificate);
+    EXPECT_EQ(wire.server.certificate.subject, "CN=client\\,7");
+    EXPECT_EQ(wire.server.certificate.names,
+              (Names{"DNS:c.example", "URI:spiffe://x/y", "email:me@c.example", "IP:10.0.0.1"}));
   }
   for (const auto& [pem, why] :
        {std::pair{Pem{}, "peer did not return a certificate"}, std::pair{expired, "certificate verify failed"},
@@ -275,11 +275,10 @@ TEST(TlsClientCertificate, IsRequired) {
 }
 
 TEST(TlsClientCertificate, IsOptional) {
-  tls::PeerCertificate shown;
   {
     TlsWire wire(mutual_settings(tls::ClientCertificate::Optional));
     ASSERT_TRUE(wire.shake());
-    EXPECT_FALSE(wire.server.transport->peer_certificate(shown));
+    EXPECT_FALSE(wire.server.has_certificate);
   }
   {
     TlsWire wire(mutual_settings(tls::ClientCertificate::Optional, Authority("Stranger").issue({})));
@@ -288,7 +287,7 @@ TEST(TlsClientCertificate, IsOptional) {
   }
   TlsWire wire(mutual_settings(tls::ClientCertificate::Optional, usual_authority().issue({})));
   ASSERT_TRUE(wire.shake());
-  EXPECT_TRUE(wire.server.transport->peer_certificate(shown));
+  EXPECT_TRUE(wire.server.has_certificate);
 }
 
 // --- tickets
@@ -310,7 +309,7 @@ TEST(TlsTickets, BringClientsBack) {
     TlsWire wire(usual_settings());
     SSL_set_max_proto_version(wire.client.transport->ssl(), version);
     ASSERT_TRUE(wire.shake());
-    EXPECT_FALSE(wire.server.transport->is_resumed());
+    EXPECT_FALSE(wire.server.is_resumed);
     SSL_SESSION* const session = session_after(wire);
     // Another loop has a context of its own, and the same keys.
     wire.server_context = *tls::ServerContext::make(*wire.credentials, *wire.credentials->snapshot().texts);
@@ -318,8 +317,8 @@ TEST(TlsTickets, BringClientsBack) {
     SSL_set_max_proto_version(wire.client.transport->ssl(), version);
     SSL_set_session(wire.client.transport->ssl(), session);
     ASSERT_TRUE(wire.shake());
-    EXPECT_TRUE(wire.server.transport->is_resumed()) << version;
-    EXPECT_EQ(wire.server.transport->protocol(), "http/1.1");
+    EXPECT_TRUE(wire.server.is_resumed) << version;
+    EXPECT_EQ(wire.server.protocol, "http/1.1");
     SSL_SESSION_free(session);
   }
 }
@@ -339,8 +338,8 @@ TEST(TlsTickets, AreOfOneNameAlone) {
       SSL_set_tlsext_host_name(wire.client.transport->ssl(), host);
       SSL_set_session(wire.client.transport->ssl(), session);
       ASSERT_TRUE(wire.shake());
-      EXPECT_EQ(wire.server.transport->is_resumed(), host[0] == 'A') << host << ' ' << version;
-      EXPECT_TRUE(ascii::equal_folded(wire.server.transport->server_name(), host)) << host << ' ' << version;
+      EXPECT_EQ(wire.server.is_resumed, host[0] == 'A') << host << ' ' << version;
+      EXPECT_TRUE(ascii::equal_folded(wire.server.server_name, host)) << host << ' ' << version;
       wire.client.close();
       wire.run();
     }
@@ -355,7 +354,7 @@ TEST(TlsTickets, OfAnotherListenerAreNotTaken) {
   TlsWire other(usual_settings());
   SSL_set_session(other.client.transport->ssl(), session);
   ASSERT_TRUE(other.shake());
-  EXPECT_FALSE(other.server.transport->is_resumed());
+  EXPECT_FALSE(other.server.is_resumed);
   SSL_SESSION_free(session);
 }
 
@@ -366,10 +365,9 @@ TEST(TlsTickets, KeepTheClientsCertificate) {
   wire.connect();
   SSL_set_session(wire.client.transport->ssl(), session);
   ASSERT_TRUE(wire.shake());
-  EXPECT_TRUE(wire.server.transport->is_resumed());
-  tls::PeerCertificate shown;
-  EXPECT_TRUE(wire.server.transport->peer_certificate(shown));
-  EXPECT_EQ(shown.subject, "CN=me");
+  EXPECT_TRUE(wire.server.is_resumed);
+  EXPECT_TRUE(wire.server.has_certificate);
+  EXPECT_EQ(wire.server.certificate.subject, "CN=me");
   SSL_SESSION_free(session);
 }
 

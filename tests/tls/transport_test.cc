@@ -24,9 +24,9 @@ TEST(TlsTransport, ShakesHandsAndCarriesBytesBothWays) {
   ASSERT_TRUE(wire.shake());
   EXPECT_EQ(wire.server.transport->version(), "TLSv1.3");
   EXPECT_EQ(wire.server.transport->cipher(), "TLS_AES_128_GCM_SHA256");
-  EXPECT_EQ(wire.server.transport->server_name(), "a.example");
+  EXPECT_EQ(wire.server.server_name, "a.example");
   EXPECT_TRUE(wire.server.transport->is_secure());
-  EXPECT_FALSE(wire.server.transport->is_resumed());
+  EXPECT_FALSE(wire.server.is_resumed);
   wire.client.send("ping");
   wire.run();
   wire.server.send("pong");
@@ -230,6 +230,157 @@ TEST(TlsTransport, SendsRangesOfFiles) {
   wire.run();
   EXPECT_TRUE(wire.client.received == bytes.substr(1'000));
   ::close(file);
+}
+
+// --- leaving OpenSSL
+
+void set_suite(TlsEnd& client, const char* suite) { SSL_set_ciphersuites(client.transport->ssl(), suite); }
+
+// Everything above runs on both ways of it; this says who goes which way.
+TEST(TlsTransport, LeavesOpenSslWithTls13AndStaysWithWhatItDoesNotKnow) {
+  for (const char* const suite : {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"}) {
+    TlsWire wire(usual_settings());
+    set_suite(wire.client, suite);
+    ASSERT_TRUE(wire.shake());
+    EXPECT_EQ(wire.server.transport->ssl(), nullptr) << suite;
+    EXPECT_EQ(wire.server.transport->cipher(), suite);
+    EXPECT_EQ(wire.server.transport->version(), "TLSv1.3");
+    EXPECT_NE(wire.client.transport->ssl(), nullptr) << "a client stays";
+    wire.client.send(pattern(70'000));
+    wire.server.send(pattern(70'000, 3));
+    wire.run();
+    EXPECT_TRUE(wire.server.received == pattern(70'000)) << suite;
+    EXPECT_TRUE(wire.client.received == pattern(70'000, 3)) << suite;
+    wire.client.close();
+    wire.run();
+    EXPECT_EQ(wire.server.end, 0) << suite;
+  }
+  {
+    TlsWire wire(usual_settings());
+    SSL_set_max_proto_version(wire.client.transport->ssl(), TLS1_2_VERSION);
+    ASSERT_TRUE(wire.shake());
+    EXPECT_NE(wire.server.transport->ssl(), nullptr);
+  }
+  // RFC 6066 §4: OpenSSL agrees to it, and keeps to it.
+  TlsWire wire(usual_settings());
+  SSL_set_tlsext_max_fragment_length(wire.client.transport->ssl(), TLSEXT_max_fragment_length_512);
+  ASSERT_TRUE(wire.shake());
+  EXPECT_NE(wire.server.transport->ssl(), nullptr);
+  wire.client.send(pattern(5'000));
+  wire.server.send(pattern(5'000, 3));
+  wire.run();
+  EXPECT_TRUE(wire.server.received == pattern(5'000));
+  EXPECT_TRUE(wire.client.received == pattern(5'000, 3));
+}
+
+// How many records of ours OpenSSL has sealed before, the tickets, differs; the next one has to have the right number.
+TEST(TlsTransport, GoesOnBehindAnyNumberOfTickets) {
+  for (const bool is_resuming : {false, true}) {
+    for (const bool wants_tickets : {true, false}) {
+      TlsWire wire(usual_settings());
+      SSL_SESSION* session = nullptr;
+      if (is_resuming) {
+        ASSERT_TRUE(wire.shake());
+        wire.server.send("x");
+        wire.run();
+        session = SSL_get1_session(wire.client.transport->ssl());
+        wire.connect();
+        SSL_set_session(wire.client.transport->ssl(), session);
+      }
+      if (!wants_tickets) SSL_set_options(wire.client.transport->ssl(), SSL_OP_NO_TICKET);
+      ASSERT_TRUE(wire.shake());
+      ASSERT_EQ(wire.server.transport->ssl(), nullptr);
+      wire.server.send("answer");
+      wire.client.send("question");
+      wire.run();
+      EXPECT_EQ(wire.client.received, "answer") << is_resuming << wants_tickets;
+      EXPECT_EQ(wire.server.received, "question") << is_resuming << wants_tickets;
+      SSL_SESSION_free(session);
+    }
+  }
+}
+
+// A client need not wait for our tickets: its request follows its Finished in the same piece.
+TEST(TlsTransport, TakesWhatComesWithTheEndOfTheHandshake) {
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    for (const std::size_t size : {std::size_t{5}, std::size_t{10'000}, std::size_t{100'000}}) {
+      TlsWire wire(usual_settings());
+      SSL_set_max_proto_version(wire.client.transport->ssl(), version);
+      const auto carry = [&] {
+        wire.settle();
+        wire.server.below->feed(wire.client.below->take());
+        wire.settle();
+        wire.client.below->feed(wire.server.below->take());
+      };
+      while (wire.client.secure_count == 0) carry();
+      wire.settle();
+      wire.client.send(pattern(size));
+      carry();
+      wire.run();
+      EXPECT_TRUE(wire.server.received == pattern(size)) << version << ' ' << size;
+      wire.server.send("answer");
+      wire.run();
+      EXPECT_EQ(wire.client.received, "answer") << version << ' ' << size;
+    }
+  }
+}
+
+TEST(TlsTransport, CarriesBytesCutAtEachByte) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  for (std::size_t at = 1; at < 100; ++at) {
+    wire.server.received.clear();
+    wire.client.send("one");
+    wire.client.send("two");
+    const std::string records = wire.client.below->take();
+    wire.server.below->feed(records.substr(0, at));
+    wire.settle();
+    if (at < records.size()) wire.server.below->feed(records.substr(at));
+    wire.settle();
+    EXPECT_EQ(wire.server.received, "onetwo") << at;
+  }
+}
+
+TEST(TlsTransport, TellsThePeerWhatIsWrong) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.below->feed(std::string("\x14\3\3\0\1\1", 6));  // change_cipher_spec, after the handshake
+  wire.run();
+  EXPECT_EQ(wire.server.end, -EPROTO);
+  EXPECT_EQ(tls::reason(wire.server.error), "bad record type");
+  EXPECT_EQ(tls::reason(wire.client.error), "sslv3 alert unexpected message");
+  const std::size_t written = wire.server.below->written().size();
+  auto below = wire.server.below;
+  wire.server.close();
+  EXPECT_EQ(below->written().size(), written) << "no close_notify behind an alert (RFC 8446 §6.2)";
+}
+
+TEST(TlsTransport, HearsOfThePeersAlert) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.send("x");
+  wire.run();
+  wire.server.send("y");
+  std::string record = wire.server.below->take();
+  record.back() ^= 1;
+  wire.client.below->feed(record);
+  wire.run();
+  EXPECT_EQ(wire.server.end, -EPROTO);
+  EXPECT_EQ(tls::reason(wire.server.error), "sslv3 alert bad record mac");
+}
+
+TEST(TlsTransport, WritesNothingBehindItsGoodbye) {
+  TlsWire wire(usual_settings());
+  ASSERT_TRUE(wire.shake());
+  wire.server.transport->shutdown();
+  const std::size_t written = wire.server.below->written().size();
+  const iovec piece{const_cast<char*>("x"), 1};
+  EXPECT_EQ(wire.server.transport->write(&piece, 1), -EPIPE);
+  ASSERT_EQ(SSL_key_update(wire.client.transport->ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+  ASSERT_EQ(SSL_do_handshake(wire.client.transport->ssl()), 1);
+  wire.server.below->feed(wire.client.below->take());
+  wire.settle();
+  EXPECT_EQ(wire.server.below->written().size(), written) << "not even an answer to a key update";
 }
 
 // --- how it ends

@@ -202,7 +202,6 @@ Loaded<void> ServerContext::configure(Group& group, const std::string& client_ca
   SSL_CTX_set_options(context, kOptions);
   SSL_CTX_set_security_level(context, std::max(kSecurityLevel, SSL_CTX_get_security_level(context)));
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_max_cert_list(context, kClientChainBytesMax);
   // Sessions live in the tickets that clients keep; nothing is kept here.
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);

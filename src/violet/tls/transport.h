@@ -2,10 +2,13 @@
 
 // tls::Transport: TLS over another transport, itself a net::Transport.
 //
-// OpenSSL reads ciphertext straight from the transport below into its record buffer, as much as there is in one read,
-// and opens records there. What a write seals is gathered in the loop's Shared and leaves with the last record in one
-// write below; pieces are joined to full records first. Only what the transport below does not take is copied. Between
-// turns OpenSSL holds no buffer.
+// OpenSSL shakes hands. On a server a connection of TLS 1.3 leaves it then: its traffic secrets go to a RecordLayer,
+// and OpenSSL's object, which takes 14 KB, is freed. Records are read into the loop's Shared, as much as there is in
+// one read, and opened from there to where their content is wanted. Connections of TLS 1.2, those with the extension
+// max_fragment_length, and clients stay with OpenSSL, which reads straight from the transport below.
+//
+// What a write seals is gathered in Shared and leaves in one write below; pieces are joined to full records first. Only
+// what is left over in a direction is copied, and kept here. Between turns no buffer is held.
 //
 //   handshake --(step(): done)--> open --(close_notify read)--> read() answers 0
 //       |                           |
@@ -21,6 +24,9 @@
 #include "violet/memory/ref.h"
 #include "violet/net/transport.h"
 #include "violet/tls/client_context.h"
+#include "violet/tls/record/input.h"
+#include "violet/tls/record/layer.h"
+#include "violet/tls/record/secrets.h"
 #include "violet/tls/server_context.h"
 
 #include <memory>
@@ -32,7 +38,7 @@ struct ssl_st;
 
 namespace violet::tls {
 
-// What the TLS transports of one loop share: room to join and to gather in, empty between calls.
+// What the TLS transports of one loop share: room to join, to gather and to read in, empty between calls, and ciphers.
 struct Shared {
   static constexpr std::size_t kRecordBytes = 16 * 1024;                     // of plaintext (RFC 8446 §5.1)
   static constexpr std::size_t kBatchBytes = 4 * kRecordBytes;               // of plaintext that leaves in one write
@@ -45,6 +51,8 @@ struct Shared {
   std::unique_ptr<char[]> gather;
   std::size_t gathered_bytes = 0;
   std::size_t sealed_bytes = 0;  // of the batch at hand
+  Input input;
+  CipherPool ciphers;
 };
 
 // A certificate that the peer has shown and that was verified.
@@ -84,12 +92,13 @@ class Transport final : public net::Transport, private net::Transport::Owner {
   [[nodiscard]] Address local() const noexcept override { return below_.local(); }
   [[nodiscard]] bool is_secure() const noexcept override { return true; }
 
-  // --- what the handshake has brought; texts without an owner live for ever
-  // The ALPN name that was selected, "" when none was. Valid until close().
+  // --- what the handshake has brought
+  [[nodiscard]] std::string_view version() const noexcept;  // "TLSv1.3"; lives for ever
+  [[nodiscard]] std::string_view cipher() const noexcept;   // "TLS_AES_128_GCM_SHA256", as long
+  // --- the same; a server knows it inside on_secure() and forgets it then, a client keeps it until close()
+  // The ALPN name that was selected, "" when none was.
   [[nodiscard]] std::string_view protocol() const noexcept;
-  [[nodiscard]] std::string_view version() const noexcept;  // "TLSv1.3"
-  [[nodiscard]] std::string_view cipher() const noexcept;   // "TLS_AES_128_GCM_SHA256"
-  // The name that the client asked for (SNI), "" when none. Valid until close().
+  // The name that the client asked for (SNI), "" when none.
   [[nodiscard]] std::string_view server_name() const noexcept;
   [[nodiscard]] bool is_resumed() const noexcept;
   // The peer's verified certificate; false when it has shown none.
@@ -98,6 +107,7 @@ class Transport final : public net::Transport, private net::Transport::Owner {
   void answer_plainly(std::string_view text) noexcept;
   // Why read() or write() failed.
   [[nodiscard]] Error error() const noexcept { return error_; }
+  // nullptr when the connection has left OpenSSL.
   [[nodiscard]] ssl_st* ssl() noexcept { return ssl_; }
 
  private:
@@ -117,10 +127,28 @@ class Transport final : public net::Transport, private net::Transport::Owner {
   void on_broken() noexcept override;
 
   void step() noexcept;
+  void listen_for_secrets(bool is_on) noexcept;
+  void take_over() noexcept;
+  void leave_openssl() noexcept;
   void refuse(Error why) noexcept;
   void on_ready() noexcept;
   void update_interest() noexcept;
+
+  // --- content on its way up
+  ssize_t read_openssl(char* to, std::size_t size, std::size_t& total) noexcept;
+  ssize_t open_records(char* to, std::size_t size, std::size_t& total) noexcept;
+  ssize_t peek_openssl(char* to, std::size_t size, std::size_t& total) noexcept;
+  ssize_t peek_records(char* to, std::size_t size, std::size_t& total) noexcept;
   ssize_t why_not_read() noexcept;
+  ssize_t refuse_record() noexcept;
+  void do_upkeep() noexcept;
+  void send_message(const char* record, std::size_t size) noexcept;
+  [[nodiscard]] bool has_unread() const noexcept;
+
+  // --- records on their way up
+  ssize_t feed_openssl(char* to, std::size_t size) noexcept;
+  void restore_input() noexcept;
+  void keep_input();
 
   // --- sealing
   template <class Source>
@@ -144,10 +172,14 @@ class Transport final : public net::Transport, private net::Transport::Owner {
 
   Shared& shared_;
   Ref<ServerContext> context_;
-  ssl_st* ssl_;
+  ssl_st* ssl_;  // nullptr once the connection has left OpenSSL
   net::Transport& below_;
   Handshake* handshake_;  // nullptr once it is over
 
+  std::unique_ptr<RecordLayer> layer_;  // of a connection that has left OpenSSL
+  std::unique_ptr<Secrets> secrets_;    // while a handshake of TLS 1.3 lasts
+  Ref<HeapBuffer> kept_;                // records, or part of one, that have been read below
+  std::uint32_t kept_bytes_ = 0;
   Ref<HeapBuffer> pending_;  // sealed, and not taken below yet
   std::uint32_t pending_begin_ = 0;
   std::uint32_t pending_end_ = 0;
@@ -164,7 +196,8 @@ class Transport final : public net::Transport, private net::Transport::Owner {
   bool is_drained_ = false;     // the transport below had less than was asked for
   bool is_blocked_ = false;     // and OpenSSL was told so
   bool sends_at_once_ = false;  // the next record is the last one of its batch
-  bool is_ending_ = false;      // the end of our direction follows what is pending
+  bool has_said_goodbye_ = false;
+  bool is_ending_ = false;  // the end of our direction follows what is pending
   bool wants_read_ = false;
   bool wants_write_ = false;
   DeferredTo<&Transport::on_ready> ready_{*this};
