@@ -4,6 +4,7 @@
 #include "violet/core/exchange.h"
 #include "violet/h1/session.h"
 #include "violet/net/socket.h"
+#include "violet/ws/session.h"
 
 #include <cstdio>
 
@@ -20,5 +21,7 @@ int main() {
   SIZE(net::SocketTransport);
   SIZE(h1::Session);
   SIZE(h1::Stream);
+  SIZE(h1::Tunnel);
   SIZE(net::Output);
+  SIZE(ws::Session);
 }

@@ -5,6 +5,7 @@
 //
 // "bytes_per_second" of masks and texts of 64 KiB has to be 10 GB or more.
 
+#include "tests/support/one_tunnel.h"
 #include "violet/features/websocket/websocket.h"
 #include "violet/h1/session.h"
 #include "violet/net/memory.h"
@@ -102,7 +103,7 @@ class Bench final : public h1::Session::Host {
   }
   ~Bench() {
     wire_->break_off();
-    while (session_ != nullptr) loop_.step();
+    while (session_ != nullptr || tunnel_.is_open()) loop_.step();
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
@@ -117,6 +118,7 @@ class Bench final : public h1::Session::Host {
     wire_->feed(bytes);
     for (int i = 0; i < 100 && (wire_->unread_bytes() > 0 || wire_->written().empty()); ++i) loop_.step();
   }
+  h1::Tunnel::Host* tunnels() noexcept override { return &tunnel_; }
   void on_session_closed(h1::Session& session) noexcept override {
     delete &session;
     session_ = nullptr;
@@ -128,6 +130,7 @@ class Bench final : public h1::Session::Host {
   h1::Shared shared_{site_};
   Ref<net::MemoryTransport> wire_;
   h1::Session* session_ = nullptr;
+  test::OneTunnel tunnel_;
   std::string burst_;
 };
 

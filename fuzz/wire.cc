@@ -32,8 +32,8 @@ Wire::Wire(const Limits& limits, Service* other, ErrorPage* error_page)
 
 Wire::~Wire() {
   if (wire_) end();
-  if (wire_ && session_ != nullptr) break_off();
-  EXPECT(session_ == nullptr);
+  if (wire_ && (session_ != nullptr || tunnel_.is_open())) break_off();
+  EXPECT(session_ == nullptr && !tunnel_.is_open());
   // Exchanges that are still counted then, but for the one that Shared keeps warm, fail the pool's own assertion.
   service.forget();
 }

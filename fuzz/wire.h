@@ -4,6 +4,7 @@
 // targets that attack a whole session. Nothing depends on time: see limits_without_time().
 
 #include "tests/conformance/scripted_service.h"
+#include "tests/support/one_tunnel.h"
 #include "violet/core/site.h"
 #include "violet/event/loop.h"
 #include "violet/h1/session.h"
@@ -47,11 +48,13 @@ class Wire final : h1::Session::Host {
  private:
   void settle();
   void on_session_closed(h1::Session& session) noexcept override;
+  h1::Tunnel::Host* tunnels() noexcept override { return &tunnel_; }
 
   Site site_;
   h1::Shared shared_;
   Ref<net::MemoryTransport> wire_;
   h1::Session* session_ = nullptr;
+  test::OneTunnel tunnel_;
   std::string received_;
 };
 

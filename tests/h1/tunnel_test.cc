@@ -53,10 +53,16 @@ class Tunnel final : public Receiver {
   Error last;
 };
 
-TEST(H1Tunnel, AnUpgradeTakesTheBytesBehindTheRequest) {
+// Carried by the session, and by an h1::Tunnel in its place.
+class H1Tunnel : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Carriers, H1Tunnel, testing::Bool(), [](const testing::TestParamInfo<bool>& info) {
+  return info.param ? std::string("InPlaceOfTheSession") : std::string("BySession");
+});
+
+TEST_P(H1Tunnel, AnUpgradeTakesTheBytesBehindTheRequest) {
   for (std::size_t step : {~std::size_t{0}, std::size_t{1}, std::size_t{50}}) {
     Tunnel tunnel;
-    H1Wire wire;
+    H1Wire wire({}, GetParam());
     wire.wire->set_read_max(step);
     wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
     ReplyReader reader;
@@ -77,9 +83,9 @@ TEST(H1Tunnel, AnUpgradeTakesTheBytesBehindTheRequest) {
   }
 }
 
-TEST(H1Tunnel, AnUpgradeDecidedLaterGetsTheBytesThen) {
+TEST_P(H1Tunnel, AnUpgradeDecidedLaterGetsTheBytesThen) {
   Tunnel tunnel;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) { wire.service.hold(exchange); };
   EXPECT_EQ(wire.ask(kUpgrade + "early"), "");
   EXPECT_EQ(wire.ask("later"), "");
@@ -94,9 +100,9 @@ TEST(H1Tunnel, AnUpgradeDecidedLaterGetsTheBytesThen) {
   EXPECT_EQ(reader.rest(), "earlylater");
 }
 
-TEST(H1Tunnel, ADeclinedUpgradeGoesOnAsHttp) {
+TEST_P(H1Tunnel, ADeclinedUpgradeGoesOnAsHttp) {
   for (bool later : {false, true}) {
-    H1Wire wire;
+    H1Wire wire({}, GetParam());
     wire.service.handler = [&](Exchange& exchange) {
       if (later && wire.service.call_count == 1) {
         wire.service.hold(exchange);
@@ -120,10 +126,10 @@ TEST(H1Tunnel, ADeclinedUpgradeGoesOnAsHttp) {
   }
 }
 
-TEST(H1Tunnel, ConnectWith2xxIsATunnelAndOtherwiseAnAnswer) {
+TEST_P(H1Tunnel, ConnectWith2xxIsATunnelAndOtherwiseAnAnswer) {
   const std::string connect = "CONNECT b:1 HTTP/1.1\r\nHost: b:1\r\n\r\n";
   Tunnel tunnel;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange, 200); };
   ReplyReader reader;
   reader.add(wire.ask(connect + "hello"));
@@ -134,17 +140,17 @@ TEST(H1Tunnel, ConnectWith2xxIsATunnelAndOtherwiseAnAnswer) {
   EXPECT_FALSE(reply->has("transfer-encoding"));
   EXPECT_EQ(reader.rest(), "hello");
 
-  H1Wire other;
+  H1Wire other({}, GetParam());
   other.service.handler = [&](Exchange& exchange) { exchange.refuse(Error(ErrorKind::Unsupported)); };
   EXPECT_EQ(replies_of(other.ask(connect + kGet)).size(), 2u);
 }
 
-TEST(H1Tunnel, BackpressureHoldsForATunnelToo) {
+TEST_P(H1Tunnel, BackpressureHoldsForATunnelToo) {
   Limits limits;
   limits.receive_bytes_max = 10'000;
   Tunnel tunnel;
   tunnel.gives_credit = tunnel.echoes = false;
-  H1Wire wire(limits);
+  H1Wire wire(limits, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
   wire.send(kUpgrade);
   wire.send(pattern(200'000));
@@ -158,9 +164,9 @@ TEST(H1Tunnel, BackpressureHoldsForATunnelToo) {
   EXPECT_TRUE(tunnel.text == pattern(200'000));
 }
 
-TEST(H1Tunnel, OurEndLetsWhatWasWrittenLeave) {
+TEST_P(H1Tunnel, OurEndLetsWhatWasWrittenLeave) {
   Tunnel tunnel;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
   wire.send(kUpgrade);
   tunnel.watch.source->push("last words");
@@ -174,9 +180,9 @@ TEST(H1Tunnel, OurEndLetsWhatWasWrittenLeave) {
   EXPECT_EQ(tunnel.close_count, 1);
 }
 
-TEST(H1Tunnel, APipelinedUpgradeWaitsForItsTurn) {
+TEST_P(H1Tunnel, APipelinedUpgradeWaitsForItsTurn) {
   Tunnel tunnel;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) {
     if (wire.service.call_count == 1) {
       wire.service.hold(exchange);
@@ -195,6 +201,123 @@ TEST(H1Tunnel, APipelinedUpgradeWaitsForItsTurn) {
   EXPECT_EQ(reader.rest(), "data");
 }
 
+TEST_P(H1Tunnel, StandsAloneOnceTheSwitchHasBeenAnswered) {
+  Tunnel tunnel;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
+  wire.send(kUpgrade);
+  EXPECT_EQ(wire.session == nullptr, GetParam());
+  EXPECT_EQ(wire.tunnel.is_open(), GetParam());
+  EXPECT_EQ(wire.closed_count, 0u);
+  static_cast<void>(wire.wire->take());
+  EXPECT_EQ(wire.ask("echo"), "echo");
+}
+
+TEST_P(H1Tunnel, AResetInTheTurnOfTheSwitchEndsIt) {
+  Tunnel tunnel;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) {
+    tunnel.accept(exchange);
+    tunnel.stream->reset(Error(ErrorKind::Handler));
+    EXPECT_EQ(tunnel.close_count, 0) << "never from inside a call";
+  };
+  wire.send(kUpgrade + "early");
+  EXPECT_EQ(tunnel.close_count, 1);
+  EXPECT_EQ(tunnel.last.kind(), ErrorKind::Handler);
+  EXPECT_EQ(tunnel.text, "");
+  EXPECT_TRUE(wire.is_gone());
+}
+
+TEST_P(H1Tunnel, AConnectionThatEndsInTheTurnOfTheSwitchEndsIt) {
+  Tunnel tunnel;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) {
+    tunnel.accept(exchange);
+    wire.session->abort(Error(ErrorKind::ShuttingDown));
+  };
+  wire.send(kUpgrade + "early");
+  EXPECT_EQ(tunnel.close_count, 1);
+  EXPECT_EQ(tunnel.last.kind(), ErrorKind::ShuttingDown);
+  EXPECT_EQ(tunnel.watch.death_count, 1);
+  EXPECT_TRUE(wire.is_gone());
+}
+
+TEST_P(H1Tunnel, ThePeersEndInTheTurnOfTheSwitchComesBehindIt) {
+  Tunnel tunnel;
+  tunnel.echoes = false;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) { wire.service.hold(exchange); };
+  wire.send(kUpgrade + "early");
+  wire.wire->feed_end();
+  tunnel.accept(*wire.service.held[0]);
+  wire.service.held.clear();
+  wire.settle();
+  EXPECT_EQ(tunnel.text, "early");
+  EXPECT_EQ(tunnel.end_count, 1);
+  EXPECT_EQ(tunnel.close_count, 0);
+}
+
+TEST_P(H1Tunnel, ASourceThatFailsEndsIt) {
+  Tunnel tunnel;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
+  wire.send(kUpgrade);
+  tunnel.watch.source->fail();
+  tunnel.watch.source->wake();
+  wire.settle();
+  EXPECT_EQ(tunnel.close_count, 1);
+  EXPECT_EQ(tunnel.last.kind(), ErrorKind::Handler);
+  EXPECT_TRUE(wire.is_gone());
+}
+
+TEST_P(H1Tunnel, ALongSourceLetsOthersHaveTheirTurn) {
+  Tunnel tunnel;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
+  wire.send(kUpgrade);
+  static_cast<void>(wire.wire->take());
+  tunnel.watch.source->push(pattern(3'000'000));
+  tunnel.watch.source->wake();
+  wire.settle();
+  EXPECT_TRUE(wire.wire->take() == pattern(3'000'000));
+}
+
+TEST_P(H1Tunnel, APeerThatDoesNotReadIsCutAfterItsTime) {
+  Limits limits;
+  limits.write_stall_ms = 40;
+  Tunnel tunnel;
+  H1Wire wire(limits, GetParam());
+  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
+  wire.send(kUpgrade);
+  wire.wire->set_room(0);
+  tunnel.watch.source->push("nobody reads this");
+  tunnel.watch.source->wake();
+  EXPECT_TRUE(wire.until([&] { return wire.is_gone(); }));
+  EXPECT_EQ(tunnel.last.kind(), ErrorKind::Timeout);
+  EXPECT_EQ(wire.site.counters.timeouts, 1u);
+}
+
+TEST_P(H1Tunnel, AnApplicationThatHasEndedAndUsesNothingIsCutAfterItsTime) {
+  Limits limits;
+  limits.receive_bytes_max = 10'000;
+  limits.body_unused_ms = 40;
+  limits.half_closed_ms = 60'000;
+  Tunnel tunnel;
+  tunnel.gives_credit = tunnel.echoes = false;
+  H1Wire wire(limits, GetParam());
+  wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
+  wire.send(kUpgrade);
+  tunnel.watch.source->end();
+  tunnel.watch.source->wake();
+  wire.send(pattern(50'000));
+  EXPECT_FALSE(wire.wire->wants_to_read());
+  tunnel.stream->credit(std::exchange(tunnel.owed, 0));
+  wire.settle();
+  EXPECT_TRUE(wire.until([&] { return tunnel.close_count == 1; }));
+  EXPECT_EQ(tunnel.last.kind(), ErrorKind::Timeout);
+  EXPECT_EQ(wire.site.counters.timeouts, 1u);
+}
+
 // Says so on the tunnel, and ends our direction.
 void end_with(Tunnel& tunnel, std::string_view text) {
   tunnel.watch.source->push(text);
@@ -202,10 +325,10 @@ void end_with(Tunnel& tunnel, std::string_view text) {
   tunnel.watch.source->wake();
 }
 
-TEST(H1Tunnel, OurEndLeavesThePeersDirectionOpen) {
+TEST_P(H1Tunnel, OurEndLeavesThePeersDirectionOpen) {
   Tunnel tunnel;
   tunnel.echoes = false;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
   wire.send(kUpgrade);
   end_with(tunnel, "last words");
@@ -227,11 +350,11 @@ TEST(H1Tunnel, OurEndLeavesThePeersDirectionOpen) {
   EXPECT_FALSE(wire.wire->is_reset());
 }
 
-TEST(H1Tunnel, ThePeersEndLeavesOursOpen) {
+TEST_P(H1Tunnel, ThePeersEndLeavesOursOpen) {
   for (std::size_t step : {~std::size_t{0}, std::size_t{1}}) {
     Tunnel tunnel;
     tunnel.echoes = false;
-    H1Wire wire;
+    H1Wire wire({}, GetParam());
     wire.wire->set_read_max(step);
     wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
     wire.send(kUpgrade);
@@ -257,10 +380,10 @@ TEST(H1Tunnel, ThePeersEndLeavesOursOpen) {
   }
 }
 
-TEST(H1Tunnel, OurEndWaitsForASlowPeer) {
+TEST_P(H1Tunnel, OurEndWaitsForASlowPeer) {
   Tunnel tunnel;
   tunnel.echoes = false;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
   wire.send(kUpgrade);
   static_cast<void>(wire.wire->take());
@@ -282,12 +405,12 @@ TEST(H1Tunnel, OurEndWaitsForASlowPeer) {
   EXPECT_TRUE(tunnel.last);
 }
 
-TEST(H1Tunnel, ThePeersEndComesBehindItsBytes) {
+TEST_P(H1Tunnel, ThePeersEndComesBehindItsBytes) {
   Limits limits;
   limits.receive_bytes_max = 10'000;
   Tunnel tunnel;
   tunnel.gives_credit = tunnel.echoes = false;
-  H1Wire wire(limits);
+  H1Wire wire(limits, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
   wire.send(kUpgrade);
   wire.wire->feed(pattern(100'000));
@@ -307,9 +430,9 @@ TEST(H1Tunnel, ThePeersEndComesBehindItsBytes) {
   EXPECT_EQ(tunnel.close_count, 1);
 }
 
-TEST(H1Tunnel, ABodyWithoutASourceHasEnded) {
+TEST_P(H1Tunnel, ABodyWithoutASourceHasEnded) {
   Tunnel tunnel;
-  H1Wire wire;
+  H1Wire wire({}, GetParam());
   wire.service.handler = [&](Exchange& exchange) {
     exchange.response().status = 101;
     tunnel.stream = exchange.accept_upgrade(tunnel, Body(Slice::literal("greeting")));
@@ -325,12 +448,12 @@ TEST(H1Tunnel, ABodyWithoutASourceHasEnded) {
   EXPECT_FALSE(tunnel.last);
 }
 
-TEST(H1Tunnel, APeerThatNeverEndsIsCutAfterItsTimeAndOneThatSendsIsNot) {
+TEST_P(H1Tunnel, APeerThatNeverEndsIsCutAfterItsTimeAndOneThatSendsIsNot) {
   Limits limits;
   limits.half_closed_ms = 40;
   Tunnel tunnel;
   tunnel.echoes = false;
-  H1Wire wire(limits);
+  H1Wire wire(limits, GetParam());
   wire.service.handler = [&](Exchange& exchange) { tunnel.accept(exchange); };
   wire.send(kUpgrade);
   EXPECT_FALSE(wire.until([&] { return wire.is_closed(); }, 100)) << "no time runs before our end";
@@ -352,7 +475,7 @@ TEST(H1Tunnel, APeerThatNeverEndsIsCutAfterItsTimeAndOneThatSendsIsNot) {
   EXPECT_EQ(wire.site.counters.timeouts, 1u);
 }
 
-TEST(H1Tunnel, TheEndsMayComeAtAnyByte) {
+TEST_P(H1Tunnel, TheEndsMayComeAtAnyByte) {
   // Both ends in either order, at each byte of the conversation, whatever the reads.
   const std::string said = kGet + kUpgrade + "some bytes";
   for (std::size_t step : {~std::size_t{0}, std::size_t{3}}) {
@@ -360,7 +483,7 @@ TEST(H1Tunnel, TheEndsMayComeAtAnyByte) {
       for (bool ours_first : {false, true}) {
         Tunnel tunnel;
         tunnel.echoes = false;
-        H1Wire wire;
+        H1Wire wire({}, GetParam());
         wire.wire->set_read_max(step);
         wire.service.handler = [&](Exchange& exchange) {
           if (exchange.request().path == "/ws") return tunnel.accept(exchange);

@@ -6,16 +6,18 @@ namespace violet::test {
 
 H1Wire::~H1Wire() {
   service.held.clear();
-  if (session != nullptr) session->abort(Error(ErrorKind::ShuttingDown));
+  abort(ErrorKind::ShuttingDown);
+  VIOLET_CHECK(is_gone());
+}
+
+void H1Wire::abort(ErrorKind why) {
+  if (session != nullptr) session->abort(Error(why));
+  tunnel.abort(Error(why));
   settle();
-  VIOLET_CHECK(session == nullptr);
 }
 
 void H1Wire::connect() {
-  if (session != nullptr) {
-    session->abort(Error(ErrorKind::Cancelled));
-    settle();
-  }
+  if (!is_gone()) abort(ErrorKind::Cancelled);
   static std::uint64_t next_id = 1;
   wire = net::MemoryTransport::make(loop);
   Connection connection;
@@ -27,7 +29,7 @@ void H1Wire::connect() {
 void H1Wire::settle() {
   const auto state = [this] {
     return std::tuple(wire->unread_bytes(), wire->written().size(), wire->read_count(), wire->write_count(),
-                      wire->is_closed(), service.call_count, closed_count);
+                      wire->is_closed(), service.call_count, closed_count, tunnel.closed_count());
   };
   // Two turns without a change: one may only have queued work for the next.
   for (int quiet = 0, turns = 0; quiet < 3 && turns < 1'000'000; ++turns) {
@@ -49,7 +51,7 @@ bool H1Wire::until(const std::function<bool()>& is_true, std::uint64_t most_ms) 
 void H1Wire::on_session_closed(h1::Session& closed) noexcept {
   VIOLET_CHECK(&closed == session);
   session = nullptr;
-  ++closed_count;
+  if (!closed.was_handed_over()) ++closed_count;
   delete &closed;
 }
 

@@ -10,6 +10,7 @@
 //   wire.service.handler = [](Exchange& exchange) { exchange.reply(Slice::literal("hello")); };
 //   EXPECT_EQ(reply_of(wire.ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n")).body, "hello");
 
+#include "tests/support/one_tunnel.h"
 #include "tests/support/script.h"
 #include "violet/core/site.h"
 #include "violet/event/loop.h"
@@ -28,7 +29,11 @@ namespace violet::test {
 
 class H1Wire final : h1::Session::Host {
  public:
-  explicit H1Wire(const Limits& limits = {}) : site(loop, service, limits), shared(site) { connect(); }
+  // Without `has_tunnels` the session carries what has been upgraded.
+  explicit H1Wire(const Limits& limits = {}, bool has_tunnels = true)
+      : site(loop, service, limits), shared(site), has_tunnels_(has_tunnels) {
+    connect();
+  }
   H1Wire(const H1Wire&) = delete;
   H1Wire& operator=(const H1Wire&) = delete;
   ~H1Wire();
@@ -50,7 +55,7 @@ class H1Wire final : h1::Session::Host {
   bool until(const std::function<bool()>& is_true, std::uint64_t most_ms = 5000);
   [[nodiscard]] bool is_closed() const { return wire->is_closed(); }
   // The session has been given back: its streams have heard of the end.
-  [[nodiscard]] bool is_gone() const { return session == nullptr; }
+  [[nodiscard]] bool is_gone() const { return session == nullptr && !tunnel.is_open(); }
 
   Loop loop;
   ScriptService service;
@@ -58,10 +63,15 @@ class H1Wire final : h1::Session::Host {
   h1::Shared shared;
   Ref<net::MemoryTransport> wire;
   h1::Session* session = nullptr;
+  OneTunnel tunnel;
   std::uint64_t closed_count = 0;
 
  private:
   void on_session_closed(h1::Session& closed) noexcept override;
+  h1::Tunnel::Host* tunnels() noexcept override { return has_tunnels_ ? &tunnel : nullptr; }
+  void abort(ErrorKind why);
+
+  bool has_tunnels_;
 };
 
 }  // namespace violet::test

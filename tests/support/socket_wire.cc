@@ -51,9 +51,9 @@ int close_code_of(const SeenFrame& frame) {
 }
 
 SocketWire::~SocketWire() {
-  if (session_ != nullptr) session_->abort(Error(ErrorKind::Closed));
-  for (int i = 0; i < 1000 && session_ != nullptr; ++i) loop.step(0);
-  EXPECT_EQ(session_, nullptr);
+  abort();
+  for (int i = 0; i < 1000 && !is_gone(); ++i) loop.step(0);
+  EXPECT_TRUE(is_gone());
 }
 
 Site& SocketWire::site() {
@@ -79,8 +79,8 @@ std::string SocketWire::request(std::string_view path, std::string_view more_fie
 
 void SocketWire::connect() {
   shared();
-  if (session_ != nullptr) session_->abort(Error(ErrorKind::Closed));
-  while (session_ != nullptr) loop.step(0);
+  abort();
+  while (!is_gone()) loop.step(0);
   wire = net::MemoryTransport::make(loop);
   wire->set_read_max(read_max);
   session_ = new h1::Session(*shared_, *this, *wire, Connection{});
@@ -128,6 +128,11 @@ bool SocketWire::until(const std::function<bool()>& is_true, std::uint64_t most_
     loop.step(1);
   }
   return true;
+}
+
+void SocketWire::abort() {
+  if (session_ != nullptr) session_->abort(Error(ErrorKind::Closed));
+  tunnel_.abort(Error(ErrorKind::Closed));
 }
 
 void SocketWire::on_session_closed(h1::Session& session) noexcept {

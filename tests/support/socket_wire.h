@@ -8,6 +8,7 @@
 //   wire.send(frame(kText, "hello"));
 //   EXPECT_EQ(wire.frames(), frames_of({{kText, "hello"}}));
 
+#include "tests/support/one_tunnel.h"
 #include "violet/core/site.h"
 #include "violet/event/loop.h"
 #include "violet/features/websocket/websocket.h"
@@ -95,11 +96,15 @@ class SocketWire final : h1::Session::Host {
 
  private:
   void on_session_closed(h1::Session& session) noexcept override;
+  h1::Tunnel::Host* tunnels() noexcept override { return &tunnel_; }
+  [[nodiscard]] bool is_gone() const { return session_ == nullptr && !tunnel_.is_open(); }
+  void abort();
 
   Limits limits_;
   std::optional<Site> site_;
   std::optional<h1::Shared> shared_;
   h1::Session* session_ = nullptr;
+  OneTunnel tunnel_;
   std::string received_;
 };
 

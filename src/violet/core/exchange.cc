@@ -454,8 +454,9 @@ Stream* Exchange::accept_upgrade(Receiver& receiver, Body body) {
   stream->set_receiver(receiver);
   stream->start(response_, std::move(body));
   while (CancelHook* hook = cancel_hooks_.pop_front()) hook->on_cancel({});
+  Stream& tunnel = stream->as_tunnel();
   release();  // the stream's count
-  return stream;
+  return &tunnel;
 }
 
 void Exchange::abort(Error why) {

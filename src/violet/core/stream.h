@@ -92,6 +92,10 @@ class Stream {
   // From now on `receiver` gets the events: a WebSocket replaces the exchange that accepted it.
   virtual void set_receiver(Receiver& receiver) = 0;
 
+  // After start() has made it a tunnel: the stream that goes on. A wire may have a smaller one for that; then this one
+  // is gone for its user.
+  virtual Stream& as_tunnel() { return *this; }
+
   [[nodiscard]] virtual const Connection& connection() const noexcept = 0;
   // Our end of the connection; a system call.
   [[nodiscard]] virtual Address local_address() const noexcept = 0;

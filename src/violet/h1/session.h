@@ -5,13 +5,14 @@
 //
 // Owned by its Host until on_session_closed(). Everything happens on the loop's thread. Files: session.h the class,
 // session_read.cc from the transport up, session_write.cc from the streams down, session_http2.cc the way to HTTP/2,
-// parser.h, writer.h, guard.h the parts without I/O.
+// tunnel/session_tunnel.cc that to a tunnel, parser.h, writer.h, guard.h the parts without I/O.
 //
 //   input:  Head --(parse_head Done, no body)--> Head
 //           Head --(Done, length)--> Length --(last byte)--> Head
 //           Head --(Done, chunked)--> ChunkLine <--> ChunkData/ChunkEnd; ChunkLine --(size 0)--> Trailers --> Head
 //           Head --(Upgrade or CONNECT)--> Undecided --(start 101 or 2xx)--> Raw, --(start other)--> Head
 //           Raw  --(end of stream: on_end)--> Closed
+//           Raw  --(alone on its connection: open_tunnel)--> a Tunnel goes on with it
 //           Head --(HTTP/2's preface, Upgrade: h2c)--> handed over to the host
 //           any  --(malformed, close announced, end of stream)--> Closed: what comes is read away
 //
@@ -24,6 +25,7 @@
 #include "violet/event/timer.h"
 #include "violet/h1/parser.h"
 #include "violet/h1/stream.h"
+#include "violet/h1/tunnel/tunnel.h"
 #include "violet/memory/pool.h"
 #include "violet/net/io/buffers.h"
 #include "violet/net/io/input.h"
@@ -90,6 +92,8 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
       static_cast<void>(wish);
       return false;
     }
+    // Whose the tunnels are. As for a host that has none, the session itself carries their bytes.
+    virtual Tunnel::Host* tunnels() noexcept { return nullptr; }
 
    protected:
     ~Host() = default;
@@ -107,7 +111,7 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   // Closes now; every stream hears why.
   void abort(Error why) noexcept;
   [[nodiscard]] std::size_t stream_count() const noexcept { return stream_count_; }
-  // The connection goes on in HTTP/2 and without this session.
+  // The connection goes on in HTTP/2, or as a tunnel, and without this session.
   [[nodiscard]] bool was_handed_over() const noexcept { return was_handed_over_; }
 
   void on_readable() noexcept override;
@@ -163,6 +167,8 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   void begin_answer(Stream& stream, const http::Head& head, Body& body);
   [[nodiscard]] AnswerFraming frame_answer(const Stream& stream, const http::Head& head, const Body& body) noexcept;
   void turn_raw(Stream& stream);
+  violet::Stream& make_tunnel(Stream& stream);
+  void open_tunnel(Stream& stream) noexcept;
   void pump(Stream& stream);
   void pull(Stream& stream);
   void send_chain(Stream& stream, Chain& chain);
@@ -194,6 +200,9 @@ class Session final : public net::Transport::Owner, public ListNode<Session> {
   [[nodiscard]] const Limits& limits() const noexcept { return shared_.site.limits; }
   [[nodiscard]] std::uint64_t now() const noexcept { return shared_.site.loop.now_ms(); }
   [[nodiscard]] Stream* first() const noexcept { return streams_.front(); }
+  // Its first stream is a tunnel that opens at the end of the turn.
+  [[nodiscard]] bool has_tunnel() const noexcept { return !streams_.is_empty() && first()->tunnel_ != nullptr; }
+  void let_go() noexcept;
 
   Shared& shared_;
   Host& host_;

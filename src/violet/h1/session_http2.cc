@@ -51,13 +51,19 @@ bool Session::hand_over(Bytes& bytes, const Stream* upgraded) noexcept {
     wish.settings = settings->value;
   }
   if (!host_.on_http2(*this, wish)) return false;
+  let_go();
+  bytes.begin = bytes.end;
+  return true;
+}
+
+// Somebody else has the transport now.
+void Session::let_go() noexcept {
   transport_ = nullptr;
   is_closed_ = was_handed_over_ = true;
   timer_.cancel();
   reading_.end();
-  bytes.begin = bytes.end;
+  writing_.end();
   later();
-  return true;
 }
 
 }  // namespace violet::h1

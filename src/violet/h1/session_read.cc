@@ -165,8 +165,8 @@ void Session::process(Bytes& bytes) {
     switch (input_) {
       case Input::Head: goes_on = process_head(bytes); break;
       case Input::Length:
-      case Input::ChunkData:
-      case Input::Raw: goes_on = process_body(bytes); break;
+      case Input::ChunkData: goes_on = process_body(bytes); break;
+      case Input::Raw: goes_on = !has_tunnel() && process_body(bytes); break;
       case Input::ChunkLine: goes_on = process_chunk_line(bytes); break;
       case Input::ChunkEnd: goes_on = process_chunk_end(bytes); break;
       case Input::Trailers: goes_on = process_trailers(bytes); break;
@@ -264,7 +264,7 @@ bool Session::process_body(Bytes& bytes) {
     reading_.moved(size, now(), limits().body_rate_min, limits().body_stall_ms);
   }
   stream.expects_continue_ = false;
-  stream.owed_bytes_ += size;
+  stream.owed_bytes_ += static_cast<std::uint32_t>(size);
   const char* data = bytes.begin;
   bytes.begin += size;
   if (stream.is_answered_ && !stream.is_raw_) {
@@ -384,6 +384,7 @@ void Session::refuse_body(Error why) {
 }
 
 void Session::on_end_of_stream() noexcept {
+  if (has_tunnel()) return settle();  // which finds the end again
   is_peer_done_ = true;
   if (phase_ == Phase::Lingering || streams_.is_empty()) {
     if (output_ == nullptr) {

@@ -39,7 +39,7 @@ void Stream::wake() {
 void Stream::credit(std::size_t n) {
   VIOLET_ASSERT(n <= owed_bytes_);
   const bool was_full = owed_bytes_ >= session_->limits().receive_bytes_max;
-  owed_bytes_ -= std::min(n, owed_bytes_);
+  owed_bytes_ -= std::min(static_cast<std::uint32_t>(n), owed_bytes_);
   session_->note_credit(n);
   if (was_full && owed_bytes_ < session_->limits().receive_bytes_max) session_->later();
 }
@@ -102,7 +102,11 @@ void Session::retire(Stream& stream, Error why) noexcept {
   if (receiving_ == &stream) receiving_ = nullptr;
   if (Source* source = stream.body_.source(); source != nullptr) source->attach(nullptr);
   if (stream.early_ != nullptr) shared_.give_output(*stream.early_);
-  stream.receiver_->on_close(why);
+  if (stream.tunnel_ != nullptr) {
+    std::exchange(stream.tunnel_, nullptr)->drop(why);
+  } else {
+    stream.receiver_->on_close(why);
+  }
   shared_.streams.give(&stream);
 }
 
@@ -316,7 +320,7 @@ void Session::cut_body(Stream& stream) {
 // Brings the queue forward: retires what is done, sends what the next one has.
 void Session::advance() {
   while (Stream* stream = first()) {
-    if (is_closed_) return;
+    if (is_closed_ || stream->tunnel_ != nullptr) return;
     if (stream->early_ != nullptr && !stream->reset_why_) take_early(*stream);
     if (!stream->is_answered_ && !is_write_blocked_) pump(*stream);
     if (is_closed_ || !stream->is_done()) return;
@@ -402,6 +406,10 @@ void Session::settle() noexcept {
   is_in_turn_ = false;
   if (is_closed_) {
     later();
+    return;
+  }
+  if (has_tunnel()) {
+    open_tunnel(*first());
     return;
   }
   if (streams_.is_empty() && output_ == nullptr && is_closing_ && phase_ != Phase::Lingering) {

@@ -19,6 +19,7 @@ namespace violet::h1 {
 
 class Session;
 struct Shared;
+class Tunnel;
 
 class Stream final : public violet::Stream, public ListNode<Stream> {
  public:
@@ -30,6 +31,7 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   void credit(std::size_t n) override;
   void reset(Error why) override;
   void set_receiver(Receiver& receiver) override;
+  violet::Stream& as_tunnel() override;
   [[nodiscard]] const Connection& connection() const noexcept override;
   [[nodiscard]] Address local_address() const noexcept override;
 
@@ -66,11 +68,12 @@ class Stream final : public violet::Stream, public ListNode<Stream> {
   bool is_source_waiting_ = false;
   bool is_raw_ = false;                // after 101, or 2xx to CONNECT: bytes without framing
   Error reset_why_;                    // set: to be reset when its turn comes
+  std::uint32_t owed_bytes_ = 0;       // handed up and not credited yet
   std::uint64_t source_left_ = 0;      // bytes the source still owes a Content-Length
-  std::size_t owed_bytes_ = 0;         // handed up and not credited yet
   std::uint64_t discarded_bytes_ = 0;  // of the body, after the answer was complete
   Body body_;                          // what is not on its way yet
   Output* early_ = nullptr;            // heads written before it was our turn
+  Tunnel* tunnel_ = nullptr;           // takes our place at the end of the turn
 };
 
 }  // namespace violet::h1

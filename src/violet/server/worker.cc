@@ -104,6 +104,7 @@ void Worker::begin_drain() noexcept {
 void Worker::cut() noexcept {
   if (!site_.is_draining) begin_drain();
   each(sessions_, [](h1::Session& session) { session.abort(Error(ErrorKind::ShuttingDown)); });
+  each(tunnels_, [](h1::Tunnel& tunnel) { tunnel.abort(Error(ErrorKind::ShuttingDown)); });
   each(http2_sessions_, [](h2::Session& session) { session.abort(Error(ErrorKind::ShuttingDown)); });
   end_if_empty();
 }
@@ -282,6 +283,12 @@ void Worker::on_session_closed(h1::Session& session) noexcept {
   session.unlink();
   delete &session;
   if (!was_handed_over) on_connection_end();
+}
+
+void Worker::on_tunnel_closed(h1::Tunnel& tunnel) noexcept {
+  tunnel.ListNode<h1::Tunnel>::unlink();
+  delete &tunnel;
+  on_connection_end();
 }
 
 void Worker::on_session_closed(h2::Session& session) noexcept {

@@ -20,7 +20,10 @@
 
 namespace violet {
 
-class Worker final : public h1::Session::Host, public h2::Session::Host, private Opening::Host {
+class Worker final : public h1::Session::Host,
+                     public h1::Tunnel::Host,
+                     public h2::Session::Host,
+                     private Opening::Host {
  public:
   explicit Worker(Server& server);
   ~Worker();  // REQUIRES: joined, or never started
@@ -42,6 +45,9 @@ class Worker final : public h1::Session::Host, public h2::Session::Host, private
   void on_session_closed(h1::Session& session) noexcept override;
   void on_session_closed(h2::Session& session) noexcept override;
   bool on_http2(h1::Session& session, const h1::Http2Wish& wish) noexcept override;
+  h1::Tunnel::Host* tunnels() noexcept override { return this; }
+  void on_tunnel_opened(h1::Tunnel& tunnel) noexcept override { tunnels_.push_back(tunnel); }
+  void on_tunnel_closed(h1::Tunnel& tunnel) noexcept override;
 
  private:
   // A listener, and how its connections open.
@@ -67,6 +73,7 @@ class Worker final : public h1::Session::Host, public h2::Session::Host, private
   struct OnlyHttp1 final : h1::Session::Host {
     explicit OnlyHttp1(Worker& of) noexcept : worker(of) {}
     void on_session_closed(h1::Session& session) noexcept override { worker.on_session_closed(session); }
+    h1::Tunnel::Host* tunnels() noexcept override { return &worker; }
     Worker& worker;
   };
 
@@ -75,7 +82,7 @@ class Worker final : public h1::Session::Host, public h2::Session::Host, private
   void open_session(net::Transport& transport, const Connection& connection, std::string_view protocol) noexcept;
   h2::Session& add_http2(net::Transport& transport, const Connection& connection);
   [[nodiscard]] bool is_empty() const noexcept {
-    return sessions_.is_empty() && http2_sessions_.is_empty() && openings_.is_empty();
+    return sessions_.is_empty() && tunnels_.is_empty() && http2_sessions_.is_empty() && openings_.is_empty();
   }
   [[nodiscard]] bool has_room() noexcept;
   void on_accept_paused(Error why) noexcept;
@@ -101,6 +108,7 @@ class Worker final : public h1::Session::Host, public h2::Session::Host, private
   std::unique_ptr<tls::FileWatch> watch_;
   List<Opening, Opening> openings_;
   List<h1::Session, h1::Session> sessions_;
+  List<h1::Tunnel, h1::Tunnel> tunnels_;
   List<h2::Session, h2::Session> http2_sessions_;
   TimerTo<&Worker::begin_drain> drain_timer_{*this};
   TimerTo<&Worker::cut> cut_timer_{*this};

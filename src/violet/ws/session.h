@@ -95,6 +95,11 @@ class Session final : public Receiver, public Source, public DrainHook {
     drop_usual(size);
     return message;
   }
+  [[nodiscard, gnu::always_inline]] Message take_usual_message(int size) {
+    Message message(usual_kind(), input_, kUsualHeadBytes, static_cast<std::size_t>(size));
+    drop_usual(size);
+    return message;
+  }
   void take_usual(int size, Message& out) {
     std::destroy_at(&out);
     std::construct_at(&out, usual_kind(), input_, kUsualHeadBytes, static_cast<std::size_t>(size));

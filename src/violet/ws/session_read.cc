@@ -46,9 +46,7 @@ void Session::push_messages() {
       break;
     }
     if (const int size = find_usual(); size != kNotUsual) [[likely]] {
-      Message message;
-      take_usual(size, message);
-      application_->on_message(*this, std::move(message));
+      application_->on_message(*this, take_usual_message(size));
       continue;
     }
     Message message;
