@@ -4,7 +4,7 @@
 #include "fuzz/expect.h"
 #include "tests/json/types.h"
 #include "violet/json/reader.h"
-#include "violet/json/writer.h"
+#include "violet/json/typed.h"
 #include "violet/web/content/dynamic_json.h"
 
 #include <nlohmann/json.hpp>
@@ -63,6 +63,9 @@ void check_typed(std::string_view text) {
     return;
   }
   const std::string written = json::to_string(*value);
+  json::StringWriter typed;
+  json::put<std::remove_cvref_t<decltype(*value)>>(typed, &*value);
+  EXPECT(std::move(typed).text() == written);
   const auto again = json::read<json::Everything>(written);
   EXPECT(again.has_value());
   EXPECT(json::to_string(*again) == written);

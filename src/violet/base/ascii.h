@@ -137,21 +137,28 @@ namespace detail {
   if (value < 100) return put_below_100(at, value);
   return put_pair(put_below_100(at, value / 100), value % 100);
 }
+[[nodiscard]] inline char* put_four(char* at, std::uint32_t value) noexcept {
+  return put_pair(put_pair(at, value / 100), value % 100);
+}
+[[nodiscard, gnu::noinline]] inline char* put_from_10000(char* at, std::uint64_t value) noexcept {
+  if (value < 100'000'000) {
+    const auto small = static_cast<std::uint32_t>(value);
+    return put_four(put_below_10000(at, small / 10'000), small % 10'000);
+  }
+  std::uint32_t groups[4];
+  int count = 0;
+  for (; value >= 10'000; value /= 10'000) groups[count++] = static_cast<std::uint32_t>(value % 10'000);
+  at = put_below_10000(at, static_cast<std::uint32_t>(value));
+  while (count > 0) at = put_four(at, groups[--count]);
+  return at;
+}
 }  // namespace detail
 
 // Writes the number in decimal at `at`, where there is room for it; returns its end.
 [[nodiscard]] inline char* put_unsigned(char* at, std::uint64_t value) noexcept {
   if (value < 10'000) [[likely]]
     return detail::put_below_10000(at, static_cast<std::uint32_t>(value));
-  std::uint32_t groups[4];
-  int count = 0;
-  for (; value >= 10'000; value /= 10'000) groups[count++] = static_cast<std::uint32_t>(value % 10'000);
-  at = detail::put_below_10000(at, static_cast<std::uint32_t>(value));
-  while (count > 0) {
-    const std::uint32_t group = groups[--count];
-    at = detail::put_pair(detail::put_pair(at, group / 100), group % 100);
-  }
-  return at;
+  return detail::put_from_10000(at, value);
 }
 [[nodiscard]] inline char* put_signed(char* at, std::int64_t value) noexcept {
   auto magnitude = static_cast<std::uint64_t>(value);

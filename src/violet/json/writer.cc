@@ -88,6 +88,12 @@ class Writer::Elements final : public data::Visitor {
   char* at_;
 };
 
+char* Writer::put_null(char* at) noexcept { return put_word("null", at); }
+char* Writer::put_bool(bool value, char* at) noexcept { return value ? put_word("true", at) : put_word("false", at); }
+char* Writer::put_signed(std::int64_t value, char* at) noexcept { return ascii::put_signed(at, value); }
+char* Writer::put_unsigned(std::uint64_t value, char* at) noexcept { return ascii::put_unsigned(at, value); }
+static_assert(1 + ascii::kDigitsMax <= 24);
+
 Writer& Writer::number(std::int64_t value) {
   at_ = ascii::put_signed(room(at_, kRoom), value);
   return *this;
@@ -350,7 +356,8 @@ char* Writer::put_bytes(std::string_view bytes, char* at) {
 char* Writer::put_text(std::string_view text, char* at) {
   const std::size_t size = text.size();
   // Quotes, and a vector that is copied whole.
-  if (static_cast<std::size_t>(end_ - at) < size + 2 + kVector) [[unlikely]]
+  static_assert(kVector <= kRest);
+  if (static_cast<std::size_t>(end_ - at) < size + 2 + kRest) [[unlikely]]
     return put_text_with_care(text, at);
   const char* from = text.data();
   if (size <= kVector) return put_short_text(from, size, at);
@@ -401,7 +408,7 @@ char* Writer::put_text_with_care(std::string_view text, char* at) {
       ++from;
     }
   }
-  at = room(at, 1);
+  at = room(at, 1 + kRest);
   *at++ = '"';
   return at;
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 // Writer: values as JSON (RFC 8259), in one pass, straight into the memory that is sent or kept; no tree and no text in
-// between. What a value is made of it learns from its table (data/type.h), so one compiled writer serves all types.
+// between. What a value is made of it learns from its table (data/type.h), so one compiled writer serves all types;
+// what is written for each request has a writer of its own (json/typed.h).
 //
 //   json::StringWriter writer;
 //   writer.write(user);
@@ -80,6 +81,7 @@ class Writer {
   static constexpr std::size_t kValueRoom = 192;
 
  private:
+  friend class Typed;
   class Elements;
 
   // Room for `size` <= kRoom bytes.
@@ -106,6 +108,13 @@ class Writer {
   char* put_real(double value, char* at);
   char* put_float(float value, char* at);
   char* put_non_finite(double value, char* at);
+  // REQUIRES of these: kScalarRoom bytes.
+  static char* put_null(char* at) noexcept;
+  static char* put_bool(bool value, char* at) noexcept;
+  static char* put_signed(std::int64_t value, char* at) noexcept;
+  static char* put_unsigned(std::uint64_t value, char* at) noexcept;
+  static constexpr std::size_t kScalarRoom = 24;
+  static constexpr std::size_t kRest = 96;  // that put_text() leaves
 
   char* at_ = nullptr;
   char* end_ = nullptr;

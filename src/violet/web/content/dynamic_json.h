@@ -73,6 +73,6 @@ struct violet::Respond<nlohmann::json> {
   static constexpr auto replies =
       web::replies({.status = 200, .media = web::kJsonType, .type = &data::kType<nlohmann::json>});
   static Body body(Exchange& exchange, const nlohmann::json& value) {
-    return web::json_body(exchange, data::kType<nlohmann::json>, &value);
+    return web::json_body(exchange, &json::put<nlohmann::json>, &value);
   }
 };

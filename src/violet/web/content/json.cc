@@ -49,10 +49,10 @@ bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::Rea
   return false;
 }
 
-Body json_body(Exchange& exchange, const data::Type& type, const void* value) {
+Body json_body(Exchange& exchange, json::Put put, const void* value) {
   set_content_type(exchange, kJsonType);
   json::BlockWriter writer(exchange.site().blocks);
-  writer.write(type, value);
+  put(writer, value);
   if (writer.has_failed()) [[unlikely]] {
     log(LogLevel::Error, "a result cannot be written as JSON: it is nested too deep");
     exchange.response().status = 500;

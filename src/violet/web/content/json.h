@@ -13,6 +13,7 @@
 
 #include "violet/data/type_of.h"
 #include "violet/json/reader.h"
+#include "violet/json/typed.h"
 #include "violet/web/input/extract.h"
 #include "violet/web/negotiation/representations.h"
 #include "violet/web/output/respond.h"
@@ -52,7 +53,7 @@ void bind_json(Binding& binding, const data::Type& type);
 void admit_json(Fetch& fetch);
 // REQUIRES: admitted. False: the request is refused already, or `fetch` knows what is wrong.
 bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options);
-Body json_body(Exchange& exchange, const data::Type& type, const void* value);
+Body json_body(Exchange& exchange, json::Put put, const void* value);
 // The Content-Type says JSON: application/json or anything with +json.
 [[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
 
@@ -88,7 +89,7 @@ template <class R>
 struct Respond<R> {
   static constexpr auto replies = web::json_replies<R>();
   static Body body(Exchange& exchange, const R& value) {
-    const auto json = [&] { return web::json_body(exchange, data::kType<R>, &value); };
+    const auto json = [&] { return web::json_body(exchange, &json::put<R>, &value); };
     if constexpr (web::HasRepresentations<R>) {
       return web::represent(exchange, value, json);
     } else {
@@ -101,7 +102,7 @@ template <class T, json::ReadOptions options>
 struct Respond<Json<T, options>> {
   static constexpr auto replies = web::replies({.status = 200, .media = web::kJsonType, .type = &data::kType<T>});
   static Body body(Exchange& exchange, const Json<T, options>& json) {
-    return web::json_body(exchange, data::kType<T>, &json.value);
+    return web::json_body(exchange, &json::put<T>, &json.value);
   }
 };
 
