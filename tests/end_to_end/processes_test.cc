@@ -96,7 +96,7 @@ class Supervised {
       co_yield "second";
     });
     Group shop = app.group("/shop");
-    shop.use(sessions());
+    shop.use(sessions(), rate_limit({}), concurrency_limit({}));
     shop.get("/cart", [](BrowserSession session) { return std::string(session.get("cart").value_or("empty")); });
     app.loops(1).drain_ms(drain_ms).listen(url);
     if (options.count >= 0) app.processes(options);
@@ -295,16 +295,22 @@ TEST(Processes, StopInAHandlerEndsAll) {
 }
 
 TEST(Processes, AreToldOnceWhatTheyDoNotShare) {
-  const auto count = [](int processes) {
+  // How often each is told of.
+  const auto counts = [](int processes) {
     Supervised app({.count = processes});
     EXPECT_EQ(app.stop(), 0);
     const std::string log = app.log();
-    const std::size_t first = log.find("a store that all of them share");
-    if (first == std::string::npos) return 0;
-    return log.find("a store that all of them share", first + 1) == std::string::npos ? 1 : 2;
+    std::vector<int> all;
+    for (const std::string_view note : {"sessions() keeps them in the memory of one process",
+                                        "rate_limit() \"default\" counts in the memory of one process",
+                                        "concurrency_limit() counts the requests of one process"}) {
+      int& count = all.emplace_back(0);
+      for (std::size_t at = log.find(note); at != std::string::npos; at = log.find(note, at + 1)) ++count;
+    }
+    return all;
   };
-  EXPECT_EQ(count(2), 1);
-  EXPECT_EQ(count(1), 0);
+  EXPECT_EQ(counts(2), std::vector<int>({1, 1, 1}));
+  EXPECT_EQ(counts(1), std::vector<int>({0, 0, 0}));
 }
 
 TEST(Processes, ACrashLoopIsGivenUpWithAStatusOfItsOwn) {

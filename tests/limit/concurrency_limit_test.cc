@@ -8,6 +8,7 @@
 #include "violet/app/app.h"
 #include "violet/event/wait.h"
 #include "violet/features/limit/gate/gate.h"
+#include "violet/web/input/body.h"
 
 #include <gtest/gtest.h>
 
@@ -218,6 +219,54 @@ TEST_F(Concurrency, AStreamIsInsideUntilItEnds) {
   EXPECT_EQ(call("/fast")->stream.answer.status, 503);
   stream->close();
   EXPECT_TRUE(gone);
+  EXPECT_EQ(limit_->running_count(), 0u);
+}
+
+// Who sends its body byte by byte would otherwise keep its place for as long as the rate of bodies lets it.
+TEST_F(Concurrency, ABodyThatDripsInLosesItsPlace) {
+  use({.max = 1, .queue_max = 0, .body_ms = 10});
+  server_.router.post("/text", [](Text text) { return *text; });
+  const web::FakeRequest post{.method = http::Method::Post, .target = "/text", .body = ""};
+  web::FakeCall slow(server_.site(), server_.connection, post);
+  slow.send_data("a");
+  EXPECT_EQ(call("/fast")->stream.answer.status, 503);
+  EXPECT_EQ(slow.wait().status, 408);
+  EXPECT_NE(slow.stream.answer.body.find("has to come within 10 ms"), std::string::npos) << slow.stream.answer.body;
+  EXPECT_EQ(limit_->running_count(), 0u);
+  slow.send_data("b");
+  EXPECT_EQ(call("/fast")->stream.answer.body, "fast");
+}
+
+TEST_F(Concurrency, AHandlerMayTakeLongerThanItsBody) {
+  use({.max = 1, .queue_max = 0, .body_ms = 5});
+  server_.router.post("/slow", [](Text text) -> Task<std::string> {
+    static_cast<void>(co_await sleep_ms(30));
+    co_return std::string(*text);
+  });
+  web::FakeCall post(server_.site(), server_.connection, {.method = http::Method::Post, .target = "/slow", .body = ""});
+  post.send_data("text");
+  post.send_end();
+  EXPECT_EQ(post.wait().body, "text");
+  EXPECT_EQ(limit_->running_count(), 0u);
+}
+
+TEST_F(Concurrency, OneObjectHasOneNumberOfPlacesWhereverItIsUsed) {
+  use({.max = 1, .queue_max = 0});
+  Group first = server_.router.group("/first");
+  first.use(*limit_);
+  first.get("/never", []() -> Task<const char*> {
+    static_cast<void>(co_await sleep_ms(60'000));
+    co_return "never";
+  });
+  Group second = first.group("/second");
+  second.use(*limit_);
+  second.get("/fast", [] { return "fast"; });
+  EXPECT_EQ(call("/first/second/fast")->stream.answer.body, "fast") << "it does not wait for itself";
+  const auto inside = call("/first/never");
+  EXPECT_EQ(limit_->running_count(), 1u);
+  EXPECT_EQ(call("/first/second/fast")->stream.answer.status, 503);
+  EXPECT_EQ(call("/fast")->stream.answer.status, 503);
+  inside->close();
   EXPECT_EQ(limit_->running_count(), 0u);
 }
 

@@ -7,6 +7,7 @@
 #include "violet/base/log.h"
 #include "violet/event/wait.h"
 #include "violet/web/output/reply.h"
+#include "violet/web/route/listing.h"
 
 #include <gtest/gtest.h>
 
@@ -171,6 +172,18 @@ TEST(SharedRateLimit, AsksItsStore) {
   EXPECT_EQ(answer.status, 429);
   EXPECT_EQ(answer.header("Retry-After"), "2");
   EXPECT_EQ(store->keys, std::vector<std::string>(2, "shared:a:192.0.2.1 7"));
+}
+
+TEST(SharedRateLimit, IsWhatSeveralProcessesNeed) {
+  const auto note = [](auto middleware) {
+    Router router;
+    router.use(std::move(middleware));
+    router.get("/", [] { return "x"; });
+    return std::string(router.routes().front().hooks.front().process_note);
+  };
+  EXPECT_NE(note(rate_limit({.name = "keys"})).find("rate_limit() \"keys\" counts in the memory of one process"),
+            std::string::npos);
+  EXPECT_EQ(note(rate_limit({}, std::make_shared<Scripted>())), "");
 }
 
 TEST(SharedRateLimit, AStoreThatIsAwayStopsNobody) {

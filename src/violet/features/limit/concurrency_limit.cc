@@ -14,26 +14,51 @@ namespace {
 using limit::Gate;
 
 // A request that is inside, until its answer has left or it ends otherwise. Several limits have a seat each.
-class Seat final : public CancelHook {
+class Seat final : public CancelHook, private Timer {
  public:
-  Seat(Exchange& exchange, Gate& gate, Seat* next) noexcept : gate_(gate), next_(next), begin_us_(Loop::clock_us()) {
+  Seat(Exchange& exchange, Gate& gate, Seat* next) noexcept
+      : Timer(&Seat::on_body_late), exchange_(exchange), gate_(gate), next_(next), begin_us_(Loop::clock_us()) {
     exchange.add_cancel_hook(*this);
   }
   [[nodiscard]] Seat* next() const noexcept { return next_; }
   [[nodiscard]] bool is_in(const Gate& gate) const noexcept { return &gate_ == &gate; }
+  // The body has so long to come, where it is gathered before the handler runs.
+  void limit_body(std::uint64_t ms) noexcept {
+    body_ms_ = ms;
+    exchange_.loop().timers().arm_after(*this, ms);
+  }
   // The answer is made; a stream goes on being inside.
-  void answer() noexcept { took_us_ = std::max<std::uint64_t>(Loop::clock_us() - begin_us_, 1); }
+  void answer() noexcept {
+    cancel();
+    took_us_ = std::max<std::uint64_t>(Loop::clock_us() - begin_us_, 1);
+  }
   void leave() noexcept {
+    cancel();
     unlink();
     if (!std::exchange(has_left_, true)) gate_.leave(took_us_);
   }
   void on_cancel(Error) noexcept override { leave(); }
 
  private:
+  using CancelHook::unlink;
+
+  static void on_body_late(Timer& timer) noexcept {
+    auto& seat = static_cast<Seat&>(timer);
+    Exchange& exchange = seat.exchange_;
+    // The router leaves its endpoint there for as long as it gathers the body.
+    if (exchange.context == nullptr || exchange.is_answered()) return;
+    exchange.guard([&] {
+      exchange.refuse(Error(ErrorKind::Timeout, 0, 408),
+                      "concurrency limit: the body has to come within " + std::to_string(seat.body_ms_) + " ms");
+    });
+  }
+
+  Exchange& exchange_;
   Gate& gate_;
   Seat* next_;
   std::uint64_t begin_us_;
   std::uint64_t took_us_ = 0;  // nobody has answered yet
+  std::uint64_t body_ms_ = 0;
   bool has_left_ = false;
 };
 
@@ -41,10 +66,11 @@ struct Seats {
   Seat* first = nullptr;
 };
 
-void sit_down(Exchange& exchange, Gate& gate) {
-  auto* seats = exchange.note<Seats>();
-  if (seats == nullptr) seats = &exchange.add_note<Seats>();
-  seats->first = exchange.arena().make<Seat>(exchange, gate, seats->first);
+Seat* find_seat(const Exchange& exchange, const Gate& gate) noexcept {
+  const auto* const seats = exchange.note<Seats>();
+  Seat* seat = seats != nullptr ? seats->first : nullptr;
+  while (seat != nullptr && !seat->is_in(gate)) seat = seat->next();
+  return seat;
 }
 
 }  // namespace
@@ -64,6 +90,13 @@ struct ConcurrencyLimit::Shared {
   }
   [[nodiscard]] std::uint64_t queue_ms(const Limits& limits) const noexcept {
     return options.queue_ms != 0 ? options.queue_ms : limits.concurrency_queue_ms;
+  }
+  void sit_down(Exchange& exchange) {
+    auto* seats = exchange.note<Seats>();
+    if (seats == nullptr) seats = &exchange.add_note<Seats>();
+    seats->first = exchange.arena().make<Seat>(exchange, gate, seats->first);
+    const std::uint64_t body_ms = options.body_ms != 0 ? options.body_ms : exchange.limits().handler_ms;
+    if (exchange.has_body() && body_ms != 0) seats->first->limit_body(body_ms);
   }
   Verdict refuse(Exchange& exchange) const {
     char text[20];
@@ -86,8 +119,9 @@ void ConcurrencyLimit::bind(web::Binding& binding) const {
 }
 
 Verdict ConcurrencyLimit::on_request(Exchange& exchange) const {
+  if (find_seat(exchange, shared_->gate) != nullptr) return Verdict::Continue;
   if (shared_->gate.try_enter()) {
-    sit_down(exchange, shared_->gate);
+    shared_->sit_down(exchange);
     return Verdict::Continue;
   }
   if (shared_->queue_max(exchange.limits()) == 0) return shared_->refuse(exchange);
@@ -99,17 +133,19 @@ Task<Verdict> ConcurrencyLimit::on_wait(Exchange& exchange) const {
   limit::Wait wait(shared_->gate, shared_->queue_max(limits), shared_->queue_ms(limits));
   const Result<void> place = co_await wait;
   if (!place) co_return shared_->refuse(exchange);
-  sit_down(exchange, shared_->gate);
+  shared_->sit_down(exchange);
   co_return Verdict::Continue;
 }
 
 void ConcurrencyLimit::on_reply(Exchange& exchange, http::Head&, Body& body) const {
-  const auto* const seats = exchange.note<Seats>();
-  for (Seat* seat = seats != nullptr ? seats->first : nullptr; seat != nullptr; seat = seat->next()) {
-    if (!seat->is_in(shared_->gate)) continue;
-    seat->answer();
-    if (body.source() == nullptr) seat->leave();
-  }
+  Seat* const seat = find_seat(exchange, shared_->gate);
+  if (seat == nullptr) return;
+  seat->answer();
+  if (body.source() == nullptr) seat->leave();
+}
+
+std::string_view ConcurrencyLimit::process_note() const noexcept {
+  return "concurrency_limit() counts the requests of one process: with several, each lets as many in";
 }
 
 std::uint32_t ConcurrencyLimit::running_count() const noexcept { return shared_->gate.inside_count(); }

@@ -58,6 +58,7 @@ struct RateLimit::Shared {
   RateLimitOptions options;
   RatePolicy policy;
   std::string quoted_name;
+  std::string process_note;
   std::string policy_text;  // of RateLimit-Policy
   std::string detail;       // of a 429
   rate::Secret secret = rate::make_secret();
@@ -73,6 +74,9 @@ struct RateLimit::Shared {
     quoted_name = "\"" + options.name + "\"";
     policy_text = quoted_name + ";q=" + std::to_string(policy.burst) + ";w=" + std::to_string(fill_s());
     detail = "rate limit " + quoted_name + ": " + requests + " requests in " + per_s + " s";
+    process_note = "rate_limit() " + quoted_name +
+                   " counts in the memory of one process: with several, each lets a client send as much; give it a "
+                   "RateStore that all of them share";
   }
 
   // In how long an empty bucket is full: what is left, which is part of a full one, is told against that quota and
@@ -145,6 +149,8 @@ void RateLimit::bind(web::Binding& binding) const {
   if (!options.field.empty() && options.key) binding.fail("rate_limit: a key is a field or a function, not both");
   if (!options.field.empty() && !ascii::is_token(options.field)) binding.fail("rate_limit: this is no field's name");
 }
+
+std::string_view RateLimit::process_note() const noexcept { return shared_->process_note; }
 
 Verdict RateLimit::on_request(Exchange& exchange) const {
   rate::Table& table = shared_->table_for(exchange.limits());

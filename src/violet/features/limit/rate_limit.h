@@ -52,6 +52,8 @@ class RateLimit {
   void bind(web::Binding& binding) const;
   Verdict on_request(Exchange& exchange) const;
   void on_reply(Exchange& exchange, http::Head& head, Body& body) const;
+  // For the log, when several processes serve and each counts by itself.
+  [[nodiscard]] std::string_view process_note() const noexcept;
 
  private:
   friend class SharedRateLimit;
