@@ -86,6 +86,22 @@ TEST(Etag, IsMadeFromTheBytes) {
   EXPECT_NE(server.get("/").header("ETag"), first);
 }
 
+// HEAD says what GET would, also where GET has no bytes.
+TEST(Etag, IsThatOfNoBytes) {
+  web::FakeServer server;
+  server.router.use(etag);
+  server.router.get("/empty", [] { return ""; });
+  server.router.get("/by-hand", [] { return Reply("").field("Content-Length", "7"); });
+  server.router.any("/any", [](Request request) { return request.method() == Method::Head ? "" : "bytes"; });
+  const std::string tag = server.get("/empty").header("ETag");
+  EXPECT_NE(tag, "");
+  EXPECT_EQ(server.ask(Method::Head, "/empty").header("ETag"), tag);
+  EXPECT_EQ(server.send({.method = Method::Head, .target = "/empty", .fields = {{"If-None-Match", tag}}}).status, 304);
+  EXPECT_NE(server.get("/any").header("ETag"), "");
+  EXPECT_EQ(server.ask(Method::Head, "/any").header("ETag"), "") << "it may have left out what GET has";
+  EXPECT_EQ(server.ask(Method::Head, "/by-hand").header("ETag"), "");
+}
+
 TEST(Etag, WhoHasItAlreadyGets304) {
   web::FakeServer server;
   server.router.use(etag);

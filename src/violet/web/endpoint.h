@@ -81,12 +81,16 @@ class Handler {
   const Shape* shape = nullptr;
 };
 
+// A note of the exchange: its route answers HEAD by itself, so that its answer says nothing of the bytes that GET has.
+struct OwnHead {};
+
 struct Endpoint {
   Handler* handler = nullptr;
   bool wants_body = false;
   bool has_options = false;
   bool has_body_limit = false;
   bool has_handler_ms = false;
+  bool has_own_head = false;  // it was registered for HEAD, or for any method
   std::string_view pattern;
   std::span<const std::string_view> names;
   std::span<Middleware* const> request_hooks;

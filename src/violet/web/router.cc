@@ -80,6 +80,7 @@ void apply_options(Exchange& exchange, const Endpoint& endpoint) {
   if (endpoint.has_handler_ms) exchange.set_handler_ms(endpoint.handler_ms);
   if (endpoint.answer_ms != 0) exchange.set_answer_ms(endpoint.answer_ms);
   if (endpoint.timeout_status != 0) exchange.set_timeout_status(endpoint.timeout_status);
+  if (endpoint.has_own_head && exchange.request().method == http::Method::Head) exchange.add_note<OwnHead>();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "violet/features/etag/digest.h"
 #include "violet/http/value/condition.h"
 #include "violet/memory/text.h"
+#include "violet/web/endpoint.h"
 
 #include <algorithm>
 #include <string_view>
@@ -18,8 +19,9 @@ bool may_have_tag(const Exchange& exchange, const http::Head& head, const Body& 
   const http::Method method = exchange.request().method;
   if (head.status != 200 || (method != http::Method::Get && method != http::Method::Head)) return false;
   if (body.source() != nullptr || body.chain().size() > exchange.limits().etag_bytes_max) return false;
-  // An answer to HEAD that a handler of its own has made says nothing of the bytes that GET would have.
-  if (body.is_empty() && method == http::Method::Head) return false;
+  // Without the bytes of GET no tag can be made of them. A handler that names a length knows which method it answers.
+  const bool is_other = exchange.note<web::OwnHead>() != nullptr || head.fields.has(FieldId::ContentLength);
+  if (body.is_empty() && method == http::Method::Head && is_other) return false;
   if (head.fields.has(FieldId::ETag) || head.fields.has_member(FieldId::CacheControl, "no-store")) return false;
   return std::ranges::none_of(body.chain(), [](const Slice& slice) { return slice.is_file(); });
 }

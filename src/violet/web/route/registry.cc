@@ -236,8 +236,9 @@ void Registry::build_entry(Entry& entry, const Surroundings& scope, std::vector<
   endpoint.has_handler_ms = route.has_handler_ms_;
   endpoint.answer_ms = route.answer_ms_;
   endpoint.timeout_status = route.timeout_status_;
-  endpoint.has_options =
-      endpoint.has_body_limit || endpoint.has_handler_ms || endpoint.answer_ms != 0 || endpoint.timeout_status != 0;
+  endpoint.has_own_head = entry.any || entry.method == http::Method::Head;
+  endpoint.has_options = endpoint.has_body_limit || endpoint.has_handler_ms || endpoint.answer_ms != 0 ||
+                         endpoint.timeout_status != 0 || endpoint.has_own_head;
   endpoint.where = entry.where;
   if (const Endpoint* other = dispatch_->table.insert(pattern, entry.method, entry.any, endpoint); other != nullptr) {
     errors.push_back(to_string(entry.where) + ": " + what +
