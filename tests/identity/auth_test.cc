@@ -87,8 +87,37 @@ TEST(Identities, AreAskedForByHandlers) {
   App app;
   add_me(app);
   app.get("/maybe", [](MaybeIdentity who) { return who ? "somebody" : "nobody"; });
-  EXPECT_EQ(ask(app, http::Method::Get, "/me").status(), 401);
   EXPECT_EQ(ask(app, http::Method::Get, "/maybe").text(), "nobody");
+  // Nobody could be known here, and a 401 would have to say how (RFC 9110 §11.6.1).
+  const TestReply reply = ask(app, http::Method::Get, "/me");
+  EXPECT_EQ(reply.status(), 403);
+  EXPECT_EQ(reply.header("WWW-Authenticate"), "");
+  EXPECT_NE(reply.text().find("nothing here can tell who asks"), std::string::npos);
+}
+
+// Lets strangers pass, and knows only who names himself.
+struct OwnAuth {
+  void on_request(Exchange& exchange) const {
+    const std::string_view name = exchange.request().fields.get("X-Name");
+    if (!name.empty()) set_identity(exchange, name, "own");
+  }
+  [[nodiscard]] std::string challenge() const { return "Own realm=\"names\""; }
+};
+
+TEST(Identities, AreAskedForByTheSchemesOfWhatStandsBefore) {
+  App app;
+  app.use(sessions());
+  add_me(app);
+  Group both = app.group("/both");
+  both.use(OwnAuth{});
+  both.get("/me", [](Identity who) { return std::string(who.subject()); });
+  const TestReply cookie = ask(app, http::Method::Get, "/me");
+  EXPECT_EQ(cookie.status(), 401);
+  EXPECT_EQ(cookie.header("WWW-Authenticate"), "Cookie realm=\"session\"");
+  const TestReply two = ask(app, http::Method::Get, "/both/me");
+  EXPECT_EQ(two.status(), 401);
+  EXPECT_EQ(two.header("WWW-Authenticate"), "Cookie realm=\"session\", Own realm=\"names\"");
+  EXPECT_EQ(ask(app, http::Method::Get, "/both/me", {{"X-Name", "bea"}}).text(), "bea");
 }
 
 TEST(BearerAuth, TakesTokensThatTheProgramKnows) {

@@ -51,6 +51,7 @@ struct Binding {
   std::vector<std::string>& errors;
   std::string_view what;  // "GET /users/{id}"
   std::source_location where;
+  std::span<Middleware* const> before = {};  // what stands before a handler; of middleware itself, all of its scope
 
   void fail(std::string_view sentence);
 };

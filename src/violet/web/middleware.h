@@ -63,7 +63,10 @@ class Middleware : public ReplyHook {
   std::string_view name;          // of its type; "" of a lambda or a function
   std::string_view process_note;  // what it says when several processes serve: `std::string_view process_note() const`
   std::string_view security;      // the scheme it wants: `static constexpr std::string_view security = "bearer";`
-  const Shape* shape = nullptr;   // its answers: `static constexpr std::array replies{web::ReplyShape{.status = 429}};`
+  // How to say who one is, where it lets pass whom it does not know: `std::string challenge() const`. What
+  // WWW-Authenticate has in a 401 that is not its own (RFC 9110 §11.6.1).
+  std::string challenge;
+  const Shape* shape = nullptr;  // its answers: `static constexpr std::array replies{web::ReplyShape{.status = 429}};`
 };
 
 // What a hook returned, as a Verdict; answers where it says so.
@@ -158,6 +161,7 @@ class HookedMiddleware final : public Middleware {
       shape = &kShape;
     }
     if constexpr (requires { object_.process_note(); }) process_note = object_.process_note();
+    if constexpr (requires { object_.challenge(); }) challenge = object_.challenge();
     if constexpr (requires { object_.on_use(); }) object_.on_use();
   }
   void bind([[maybe_unused]] Binding& binding) override {

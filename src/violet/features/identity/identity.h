@@ -7,6 +7,10 @@
 //   app.get("/me", [](Identity who) { return std::string(who.subject()); });      // 401 where nobody has said who
 //   app.get("/", [](MaybeIdentity who) { return who ? "hello" : "log in"; });
 //
+// That 401 has the challenges of all middleware before the handler, as a 401 must (RFC 9110 §11.6.1); middleware of
+// your own that lets strangers pass says its one by a member `std::string challenge() const`. Where none says how one
+// could be known, credentials would be of no use and the answer is 403.
+//
 // Valid as long as the request, and follows what changes during it: a login, a logout. A pointer wide.
 
 #include "violet/web/input/extract.h"
@@ -72,7 +76,9 @@ void challenge(Exchange& exchange, std::string_view challenge, std::string_view 
 
 template <>
 struct Extract<Identity> : Extractor {
-  static Identity from(Fetch& fetch) noexcept;
+  static constexpr web::Input input{.refused_status = 401};
+  static void bind(web::Binding& binding, web::ParameterSlot& slot, std::size_t at);
+  static Identity from(Fetch& fetch, const web::ParameterSlot& slot, std::size_t at);
 };
 template <>
 struct Extract<MaybeIdentity> : Extractor {

@@ -14,16 +14,17 @@ data::Findings& Fetch::findings() {
   return *findings_;
 }
 
-void Fetch::refuse(Error why, std::string_view detail) {
+void Fetch::refuse(Error why, std::string_view detail, const http::Field* field) {
   if (why_) return;
   why_ = why;
+  field_ = field;
   detail_ = exchange_.arena().copy(detail);
 }
 
 void Fetch::answer() {
   if (why_) {
     exchange_.findings = &findings();  // whatever the request's own type is: a problem, as all that handlers ask for
-    exchange_.refuse(why_, detail_);
+    exchange_.refuse(why_, detail_, field_ != nullptr ? *field_ : http::Field{});
     return;
   }
   bool is_in_body = false;

@@ -41,8 +41,8 @@ class Fetch {
   void fail(data::Part part, std::string_view name, std::string_view what) { findings().add(part, name, what); }
   // Everything that is wrong so far.
   [[nodiscard]] data::Findings& findings();
-  // The answer will be this error; the first one counts.
-  void refuse(Error why, std::string_view detail);
+  // The answer will be this error; the first one counts. `field` goes with it, and lives as long as the exchange.
+  void refuse(Error why, std::string_view detail, const http::Field* field = nullptr);
 
   [[nodiscard]] bool has_failed() const noexcept {
     return static_cast<bool>(why_) || (findings_ != nullptr && !findings_->is_empty());
@@ -55,6 +55,7 @@ class Fetch {
   data::Findings* findings_ = nullptr;
   Error why_;
   std::string_view detail_;
+  const http::Field* field_ = nullptr;
 };
 
 // Base of extractors: what most of them have in common.

@@ -162,10 +162,10 @@ const Dispatch* Registry::build(std::vector<std::string>& errors) {
 
 Registry::Surroundings Registry::build_scope(Scope& scope, std::vector<std::string>& errors) {
   check_prefix(scope, errors);
-  bind_middleware(scope, errors);
   auto& names = dispatch_->names.emplace_back();
   if (auto pattern = Pattern::parse(scope.prefix)) names = pattern->names();
   const Hooks& hooks = dispatch_->hooks.emplace_back(flatten(scope));
+  bind_middleware(scope, hooks, errors);
   const auto& views = dispatch_->name_views.emplace_back(views_of(names));
   return {&hooks, dispatch_->add_fallbacks(hooks, views).of};
 }
@@ -184,13 +184,13 @@ void Registry::check_prefix(const Scope& scope, std::vector<std::string>& errors
   if (!wrong.empty()) errors.push_back(to_string(scope.where) + ": group " + scope.prefix + ": " + wrong);
 }
 
-void Registry::bind_middleware(Scope& scope, std::vector<std::string>& errors) {
+void Registry::bind_middleware(const Scope& scope, const Hooks& hooks, std::vector<std::string>& errors) {
   std::vector<std::string> names;
   if (auto pattern = Pattern::parse(scope.prefix)) names = pattern->names();
   const std::vector<std::string_view> views = views_of(names);
   const std::string what = scope.outer == nullptr ? "middleware" : "middleware of group " + scope.prefix;
   for (const auto& middleware : scope.middleware) {
-    Binding binding{providers_, kept_, views, errors, what, middleware->where};
+    Binding binding{providers_, kept_, views, errors, what, middleware->where, hooks.all};
     middleware->bind(binding);
   }
 }
@@ -215,7 +215,7 @@ void Registry::build_entry(Entry& entry, const Surroundings& scope, std::vector<
   }
   const Pattern& pattern = dispatch_->patterns.emplace_back(std::move(*parsed));
   const auto& names = dispatch_->name_views.emplace_back(views_of(dispatch_->names.emplace_back(pattern.names())));
-  Binding binding{providers_, kept_, names, errors, what, entry.where};
+  Binding binding{providers_, kept_, names, errors, what, entry.where, scope.hooks->all};
   entry.handler->bind(binding);
 
   Route route;

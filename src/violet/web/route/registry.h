@@ -97,7 +97,7 @@ class Registry {
   };
 
   void check_prefix(const Scope& scope, std::vector<std::string>& errors) const;
-  void bind_middleware(Scope& scope, std::vector<std::string>& errors);
+  void bind_middleware(const Scope& scope, const Hooks& hooks, std::vector<std::string>& errors);
   static Hooks flatten(const Scope& scope);
   struct Surroundings {
     const Hooks* hooks;

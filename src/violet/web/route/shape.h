@@ -51,7 +51,11 @@ struct Input {
   std::string_view media = {};
   std::string_view other_media = {};
   const data::Type* type = nullptr;
+  // Of a body: its members come beside those of `type`.
+  const data::Type* beside = nullptr;
   std::span<const Input> inputs = {};
+  // What it refuses by a status of its own; 0: nothing.
+  std::uint16_t refused_status = 0;
 };
 
 // One way to answer.

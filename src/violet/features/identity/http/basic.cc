@@ -23,26 +23,22 @@ bool Accounts::operator()(std::string_view name, std::string_view password) cons
 }
 
 namespace identity {
-namespace {
 
-void challenge_basic(Exchange& exchange, std::string_view realm, std::string_view detail) {
-  challenge(exchange, "Basic realm=" + quoted(realm) + ", charset=\"UTF-8\"", detail);
-}
-
-}  // namespace
+std::string basic_challenge(std::string_view realm) { return "Basic realm=" + quoted(realm) + ", charset=\"UTF-8\""; }
 
 bool read_basic(Exchange& exchange, std::string_view realm, NameAndPassword& out) {
   std::string_view token;
   const Found found = find_credentials(exchange.request().fields, "Basic", token);
   if (found == Found::Good && read_basic(token, out)) return true;
-  challenge_basic(exchange, realm, found == Found::None ? "authentication is needed" : "the credentials are malformed");
+  challenge(exchange, basic_challenge(realm),
+            found == Found::None ? "authentication is needed" : "the credentials are malformed");
   return false;
 }
 
 Verdict end_basic(Exchange& exchange, std::string_view realm, std::string_view name, bool is_right) {
   if (exchange.is_answered()) return Verdict::Answered;
   if (!is_right) {
-    challenge_basic(exchange, realm, "the name or the password is wrong");
+    challenge(exchange, basic_challenge(realm), "the name or the password is wrong");
     return Verdict::Answered;
   }
   set_identity(exchange, name, "basic");

@@ -42,6 +42,7 @@ class Accounts {
 
 namespace identity {
 
+[[nodiscard]] std::string basic_challenge(std::string_view realm);
 // False: it has answered.
 bool read_basic(Exchange& exchange, std::string_view realm, NameAndPassword& out);
 Verdict end_basic(Exchange& exchange, std::string_view realm, std::string_view name, bool is_right);
@@ -58,6 +59,8 @@ class BasicAuth {
   static constexpr std::string_view security = "basic";
 
   BasicAuth(std::string realm, Check check) : realm_(std::move(realm)), check_(std::move(check)) {}
+
+  [[nodiscard]] std::string challenge() const { return identity::basic_challenge(realm_); }
 
   auto on_request(Exchange& exchange) const {
     if constexpr (std::is_same_v<Answer, bool>) {

@@ -20,10 +20,12 @@ Verdict refuse_token(Exchange& exchange, std::string_view realm, std::string_vie
 
 }  // namespace
 
+std::string bearer_challenge(std::string_view realm) { return challenge_of(realm, {}, {}); }
+
 bool read_bearer(Exchange& exchange, std::string_view realm, std::string_view& token) {
   switch (find_credentials(exchange.request().fields, "Bearer", token)) {
     case Found::Good: return true;
-    case Found::None: challenge(exchange, challenge_of(realm, {}, {})); return false;
+    case Found::None: challenge(exchange, bearer_challenge(realm)); return false;
     case Found::Malformed:
       constexpr std::string_view kWhy = "the Authorization field is malformed";
       challenge(exchange, challenge_of(realm, "invalid_request", kWhy), kWhy, 400);

@@ -27,6 +27,7 @@ namespace violet {
 
 namespace identity {
 
+[[nodiscard]] std::string bearer_challenge(std::string_view realm);
 // False: it has answered.
 bool read_bearer(Exchange& exchange, std::string_view realm, std::string_view& token);
 Verdict end_bearer(Exchange& exchange, std::string_view realm, const std::optional<std::string>& subject);
@@ -40,6 +41,8 @@ class BearerAuth {
   static constexpr std::string_view security = "bearer";
 
   BearerAuth(std::string realm, Check check) : realm_(std::move(realm)), check_(std::move(check)) {}
+
+  [[nodiscard]] std::string challenge() const { return identity::bearer_challenge(realm_); }
 
   auto on_request(Exchange& exchange) const {
     if constexpr (std::is_same_v<Check, JwtVerifier>) {

@@ -3,6 +3,7 @@
 #include "violet/base/ascii.h"
 #include "violet/base/check.h"
 #include "violet/base/log.h"
+#include "violet/features/identity/http/credentials.h"
 #include "violet/features/identity/secret.h"
 #include "violet/web/output/cookie.h"
 
@@ -242,6 +243,8 @@ Sessions::Sessions(SessionOptions options) {
   if (options.store == nullptr) options.store = std::make_shared<MemorySessions>();
   options_ = std::make_shared<const SessionOptions>(std::move(options));
 }
+
+std::string Sessions::challenge() const { return "Cookie realm=" + identity::quoted(options_->cookie); }
 
 std::string_view Sessions::process_note() const noexcept {
   if (options_->store->is_shared()) return {};

@@ -117,6 +117,8 @@ class Sessions {
   Verdict on_request(Exchange& exchange) const;
   Task<Verdict> on_wait(Exchange& exchange) const;
   void on_reply(Exchange& exchange, http::Head& head, Body& body) const;
+  // A cookie is no scheme that HTTP has registered; this name says to clients what they need.
+  [[nodiscard]] std::string challenge() const;
   // For the log, when several processes serve and each would have a store of its own.
   [[nodiscard]] std::string_view process_note() const noexcept;
 

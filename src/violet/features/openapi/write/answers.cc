@@ -81,6 +81,7 @@ void Answers::add(const ReplyShape& reply) {
 void Answers::add_problem(int status) { answers_[status].is_problem = true; }
 
 void Answers::add_input(const Input& input) {
+  if (input.refused_status != 0) add_problem(input.refused_status);
   switch (input.kind) {
     case Input::Kind::Body:
       add_problem(413);
