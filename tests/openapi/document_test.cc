@@ -133,6 +133,33 @@ TEST(OpenApi, TurnsRulesAndNotesIntoKeywords) {
   EXPECT_EQ(schema(document, "Plan"), Dom({{"type", "string"}, {"enum", {"Free", "Paid"}}}));
 }
 
+struct Renamed {
+  std::string name;
+};
+
+TEST(OpenApi, TellsOfTheTokenBesideTheMembersOfAForm) {
+  App app;
+  app.use(sessions());
+  app.post("/rename", [](CsrfForm<Renamed>) {});
+  const Dom document = document_of(app);
+  const Dom& post = operation(document, "/rename", "post");
+  for (const char* media : {"application/x-www-form-urlencoded", "multipart/form-data"}) {
+    EXPECT_EQ(
+        post.at("requestBody").at("content").at(media).at("schema"),
+        Dom({{"allOf", {{{"$ref", "#/components/schemas/Renamed"}}, {{"$ref", "#/components/schemas/CsrfToken"}}}}}));
+  }
+  const Dom& token = schema(document, "CsrfToken");
+  EXPECT_EQ(token.at("required"), Dom({"csrf"}));
+  EXPECT_EQ(property(token, "csrf").at("type"), "string");
+  EXPECT_TRUE(post.at("responses").contains("403"));
+  Group checked = app.group("/checked");
+  checked.use(csrf());
+  checked.post("/", [](Identity) {});
+  const Dom answers = operation(document_of(app), "/checked/", "post").at("responses");
+  EXPECT_TRUE(answers.contains("403"));
+  EXPECT_TRUE(answers.contains("401"));
+}
+
 struct Formats {
   std::int8_t tiny;
   std::uint16_t small;

@@ -29,6 +29,8 @@ struct CsrfOptions {
 
 class Csrf {
  public:
+  static constexpr auto replies = web::replies({.status = 403, .is_problem = true});
+
   explicit Csrf(CsrfOptions options) : options_(std::make_shared<const CsrfOptions>(std::move(options))) {}
   Verdict on_request(Exchange& exchange) const;
 
@@ -49,6 +51,14 @@ struct CsrfForm {
 
 namespace identity {
 
+// What such a form has beside its own members, for documents.
+struct CsrfToken {
+  std::string_view csrf;
+
+  static constexpr violet::Note describe[] = {
+      {.member = "csrf", .about = "The token of a page that the session was given"}};
+};
+
 // Refuses the request unless its form has a good token.
 void check_form_token(Fetch& fetch);
 
@@ -61,7 +71,9 @@ struct Extract<CsrfForm<T>> : Extractor {
                                     .is_checked = true,
                                     .media = "application/x-www-form-urlencoded",
                                     .other_media = "multipart/form-data",
-                                    .type = &data::kType<T>};
+                                    .type = &data::kType<T>,
+                                    .beside = &data::kType<identity::CsrfToken>,
+                                    .refused_status = 403};
   static constexpr bool wants_body = true;
   static void bind(web::Binding& binding, web::ParameterSlot&, std::size_t) {
     web::bind_pairs(binding, data::kType<T>, "CsrfForm<>");

@@ -88,6 +88,7 @@ export class Schemas {
 
   typeText(schema) {
     if (schema.$ref) return Schemas.nameOf(schema.$ref);
+    if (schema.allOf) return schema.allOf.map((one) => this.typeText(one)).join(" & ");
     const many = schema.oneOf ?? schema.anyOf;
     if (schema.discriminator?.mapping) return Object.keys(schema.discriminator.mapping).join(" | ");
     if (many) return many.map((one) => this.typeText(one)).join(" | ");

@@ -38,6 +38,14 @@ bool has_files(const data::Type& form) {
                      [](const data::Member& member) { return is_file(*member.type); });
 }
 
+void write_body_schema(JsonText& out, Schemas& schemas, const Input& input) {
+  if (input.type == nullptr) return;
+  if (input.beside == nullptr) return schemas.write(out.key("schema"), *input.type);
+  schemas.write(out.key("schema").open('{').key("allOf").open('['), *input.type);
+  schemas.write(out, *input.beside);
+  out.close(']').close('}');
+}
+
 bool is_socket(const web::RouteInfo& route) {
   return route.shape != nullptr && !route.shape->inputs.empty() &&
          route.shape->inputs.front().kind == Input::Kind::Socket;
@@ -193,7 +201,7 @@ void Operation::write_body(JsonText& out, Schemas& schemas) const {
     for (const std::string_view media : {input.media, input.other_media}) {
       if (media.empty() || (media == "application/x-www-form-urlencoded" && has_files(*input.type))) continue;
       out.key(media).open('{');
-      if (input.type != nullptr) schemas.write(out.key("schema"), *input.type);
+      write_body_schema(out, schemas, input);
       out.close('}');
     }
     out.close('}').close('}');
