@@ -5,6 +5,7 @@
 #include "tests/compress/decode.h"
 #include "tests/web/fake_wire.h"
 #include "violet/event/wait.h"
+#include "violet/features/compress/codec/decoder.h"
 #include "violet/features/compress/codec/encoder.h"
 #include "violet/web/input/body.h"
 #include "violet/web/request.h"
@@ -179,6 +180,20 @@ TEST(Decompress, ReadsAwayWhatNobodyWants) {
   const std::string encoded = encode(Coding::Gzip, sample(300'000));
   const FakeAnswer answer = server.post("/ignore", "gzip", encoded, 100);
   EXPECT_EQ(answer.body, "ignored");
+}
+
+// Byte by byte the library alone would take it for whole.
+TEST(Decompress, RefusesAZstdFrameOfAnotherSizeThanItDeclares) {
+  const std::string frame("\x28\xb5\x2f\xfd\x40\x04\x58\x2b\x01\x00\x00", 11);
+  for (std::size_t piece = 1; piece <= frame.size(); ++piece) {
+    const auto decoder = encoding::make_decoder(http::Coding::Zstd);
+    bool has_failed = false;
+    for (std::size_t at = 0; at < frame.size() && !has_failed; at += piece) {
+      char out[64];
+      has_failed = decoder->step(std::string_view(frame).substr(at, piece), out, sizeof out).has_failed;
+    }
+    EXPECT_TRUE(has_failed) << piece;
+  }
 }
 
 }  // namespace

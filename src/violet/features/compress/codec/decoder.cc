@@ -74,6 +74,8 @@ class BrotliDecoder final : public Decoder {
   BrotliDecoderState* state_ = BrotliDecoderCreateInstance(nullptr, nullptr, nullptr);
 };
 
+// A body may have several frames (RFC 8878 §3). The library checks the size that a frame declares when the whole frame
+// is given to it at once; cut in pieces, one whose last block is empty passes. So it is checked here.
 class ZstdDecoder final : public Decoder {
  public:
   ZstdDecoder() noexcept {
@@ -85,17 +87,41 @@ class ZstdDecoder final : public Decoder {
   DecodeStep step(std::string_view in, char* out, std::size_t room) noexcept override {
     if (context_ == nullptr) return {.has_failed = true};
     if (in.empty() && is_whole_) return {};
+    if (is_whole_) begin_frame();
+    if (declared_ == kNotRead) read_declared(in);
     ZSTD_inBuffer from{in.data(), in.size(), 0};
     ZSTD_outBuffer to{out, room, 0};
     const std::size_t left = ZSTD_decompressStream(context_, &to, &from);
+    frame_bytes_ += to.pos;
     is_whole_ = left == 0;
-    return {.read_bytes = from.pos, .written_bytes = to.pos, .has_failed = ZSTD_isError(left) != 0};
+    const bool is_other_size = is_whole_ && declared_ < kNotRead && declared_ != frame_bytes_;
+    return {.read_bytes = from.pos, .written_bytes = to.pos, .has_failed = ZSTD_isError(left) != 0 || is_other_size};
   }
   bool is_whole() const noexcept override { return is_whole_; }
 
  private:
+  // Greater than all sizes, as ZSTD_CONTENTSIZE_UNKNOWN is.
+  static constexpr unsigned long long kNotRead = ZSTD_CONTENTSIZE_ERROR;
+  static constexpr std::size_t kHeaderMax = 18;
+
+  void begin_frame() noexcept {
+    header_size_ = 0;
+    declared_ = kNotRead;
+    frame_bytes_ = 0;
+  }
+  void read_declared(std::string_view in) noexcept {
+    const std::string_view more = in.substr(0, kHeaderMax - header_size_);
+    std::copy(more.begin(), more.end(), header_ + header_size_);
+    header_size_ += more.size();
+    declared_ = ZSTD_getFrameContentSize(header_, header_size_);
+  }
+
   ZSTD_DCtx* context_ = ZSTD_createDCtx();
   bool is_whole_ = false;
+  char header_[kHeaderMax] = {};
+  std::size_t header_size_ = 0;
+  unsigned long long declared_ = kNotRead;
+  std::uint64_t frame_bytes_ = 0;
 };
 
 }  // namespace
