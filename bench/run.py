@@ -3,7 +3,7 @@
 
     make bench                                   everything (about half an hour)
     make bench ARGS=--quick                      everything, briefly: shows that it works, not how fast
-    make bench ARGS="--only costs,idle"          parts: costs counters time idle delay size micro
+    make bench ARGS="--only costs,idle"          parts: costs counters time idle memory delay size micro
     bench/run.py --build build/bench --peer 'uws=./hello 9001|http://127.0.0.1:9001/'
 
 docs/performance.md says what the figures mean. Exit status: 0, with --strict 1 when something missed what it must
@@ -21,12 +21,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from lab import arms as lab_arms  # noqa: E402
-from lab import banner, counters, delay, idle, size, timing  # noqa: E402
+from lab import banner, counters, delay, idle, memory, size, timing  # noqa: E402
 from lab.count import costs  # noqa: E402
 from lab.process import LabError, cores, on_core  # noqa: E402
 from lab.table import Report  # noqa: E402
 
-PARTS = ("costs", "counters", "size", "idle", "delay", "time", "micro")
+PARTS = ("costs", "counters", "size", "idle", "memory", "delay", "time", "micro")
 
 
 def run_micro(build, is_quick):
@@ -68,6 +68,7 @@ def measure(options, build, report):
         "counters": lambda: counters.measure(own, build, *both, report, is_quick),
         "size": lambda: size.measure(build, report),
         "idle": lambda: idle.measure(own, build, *both, report, is_quick),
+        "memory": lambda: memory.measure(own, build, report, seconds),
         "delay": lambda: delay.measure(own, build, both, report, held, options.delay_rate, delay_seconds),
         "time": lambda: timing.measure({**own, **peers}, build, both, report, rounds, seconds),
         "micro": lambda: run_micro(build, is_quick),

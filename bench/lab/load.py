@@ -20,10 +20,13 @@ class Leg:
     wire: str = "h1"  # h1, h1_tls, h2c, h2
 
 
-def reading(arm, program, leg, seconds):
-    """What `violet load --json` says; the server's own processor time is in it."""
+def reading(arm, program, leg, seconds, asks_first=False):
+    """What `violet load --json` says; the server's own processor time is in it. `asks_first`: one request before all
+    others, for what a server reads from the disk but once."""
     server_core, load_core = cores()
     with arm.start(server_core) as server:
+        if asks_first:
+            run_on(load_core, [str(program), "load", "-q", "-c", "1", "-n", "1", server.url(arm.target(leg.shape))], 60)
         command = [str(program), "load", "-q", "-c", str(leg.connections), "-p", str(leg.depth), "-d", str(seconds), "-k"]
         command += ["-w", str(WARM_SECONDS), "--verify", "--server-pid", str(server.pid), "--json", "-"]
         command += ["--h2"] if leg.wire in ("h2c", "h2") else []
