@@ -1,6 +1,7 @@
 """A small entry in this process, right unless it is given a fault: proves that every check passes and can fail."""
 
 import asyncio
+import gzip
 import json
 import pathlib
 import re
@@ -52,6 +53,10 @@ FAULTS = {
     "json_types": "writes totals as texts",
     "json_content_type": "answers /json as text/plain",
     "json_wrong": "answers /json for a count that is none",
+    "json_comp_plain": "compresses no listing",
+    "json_comp_kept": "keeps the first listing that it has compressed",
+    "json_comp_no_vary": "says nothing of Accept-Encoding in Vary",
+    "json_comp_forced": "compresses for who refuses it",
     "upload_constant": "always answers 17",
     "upload_limit": "takes 100,000 bytes at most",
     "upload_believes_length": "answers /upload before it has read",
@@ -328,7 +333,21 @@ class StandIn:
             media = MEDIA.get(kind, "text/plain")
         if kind == "json" and self.fault == "json_content_type":
             media = "text/plain"
-        return f"HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+        lines = f"Content-Type: {media}\r\n"
+        if kind == "json":
+            body, lines = self.compressed(request, body, lines)
+        return f"HTTP/1.1 200 OK\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+    def compressed(self, request, body, lines):
+        if self.fault != "json_comp_no_vary":
+            lines += "Vary: Accept-Encoding\r\n"
+        accepted = request.fields.get("accept-encoding", "")
+        takes = "gzip" in accepted and ("q=0" not in accepted or self.fault == "json_comp_forced")
+        if not takes or self.fault == "json_comp_plain":
+            return body, lines
+        if self.fault == "json_comp_kept":
+            body = self.cache.setdefault("compressed", body)
+        return gzip.compress(body), lines + "Content-Encoding: gzip\r\n"
 
     async def route(self, request, path, query):
         if path == "/baseline11":
