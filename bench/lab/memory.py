@@ -13,6 +13,7 @@ CONNECTIONS = 1024
 LEGS = (
     (load.Leg("small answers, 100 streams each", "get", CONNECTIONS, 100, "h2c"), 40),
     (load.Leg("a file of 16 KiB, 32 streams each", "file16", CONNECTIONS, 32, "h2c"), 96),
+    (load.Leg("small answers, 100 streams each, TLS", "get", CONNECTIONS, 100, "h2"), 40),
 )
 
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint64_t kCleanUpMs = 5'000;  // that tasks may take after the last connection has gone
 constexpr std::uint64_t kCleanUpLookMs = 5;  // between two looks whether they have ended
 constexpr std::uint64_t kTrimMs = 500;       // without a connection, until pools are emptied
+constexpr std::uint64_t kCrowdMs = 500;      // without a handshake, until the heap of many is given back
+constexpr std::size_t kHandshakeCrowd = 128;
 
 // A visited session may leave the list.
 template <class Session, class Visit>
@@ -24,6 +26,13 @@ void each(const List<Session, Session>& sessions, Visit&& visit) {
     visit(*session);
     session = next;
   }
+}
+
+// Free pages in the middle of the heap, too.
+void give_back_heap() noexcept {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -125,6 +134,7 @@ void Worker::end_if_empty() noexcept {
   cut_timer_.cancel();
   end_timer_.cancel();
   trim_timer_.cancel();
+  crowd_timer_.cancel();
   loop_.stop();
 }
 
@@ -134,9 +144,18 @@ void Worker::trim() noexcept {
   h1_.trim();
   h2_.trim();
   site_.blocks.trim(0);
-#if defined(__GLIBC__)
-  ::malloc_trim(0);
-#endif
+  give_back_heap();
+}
+
+// OpenSSL takes some 25 KB for a handshake. What a crowd of them leaves lies between what stays, where the heap would
+// keep it resident.
+void Worker::note_handshake() noexcept {
+  if (++handshakes_untrimmed_ >= kHandshakeCrowd) loop_.timers().arm(crowd_timer_, loop_.now_ms() + kCrowdMs);
+}
+
+void Worker::trim_after_crowd() noexcept {
+  handshakes_untrimmed_ = 0;
+  give_back_heap();
 }
 
 // --- connections
@@ -233,7 +252,10 @@ bool Worker::on_http2(h1::Session&, const h1::Http2Wish& wish) noexcept {
 
 void Worker::on_opened(Opening& opening, net::Transport& transport, const Connection& connection,
                        std::string_view protocol) noexcept {
-  if (connection.is_secure) ++site_.counters.handshakes;
+  if (connection.is_secure) {
+    ++site_.counters.handshakes;
+    note_handshake();
+  }
   open_session(transport, connection, protocol);
   delete &opening;
 }
@@ -242,6 +264,7 @@ void Worker::on_not_opened(Opening& opening, Error why) noexcept {
   if (why.kind() == ErrorKind::Timeout) ++site_.counters.timeouts;
   if (why.kind() != ErrorKind::ShuttingDown) {
     ++site_.counters.handshake_errors;
+    note_handshake();
     log_not_opened(opening, why);
   }
   delete &opening;

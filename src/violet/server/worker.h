@@ -95,6 +95,8 @@ class Worker final : public h1::Session::Host,
   void cut() noexcept;
   void end_if_empty() noexcept;
   void trim() noexcept;
+  void note_handshake() noexcept;
+  void trim_after_crowd() noexcept;
 
   Server& server_;
   Loop loop_;
@@ -114,6 +116,8 @@ class Worker final : public h1::Session::Host,
   TimerTo<&Worker::cut> cut_timer_{*this};
   TimerTo<&Worker::end_if_empty> end_timer_{*this};
   TimerTo<&Worker::trim> trim_timer_{*this};
+  TimerTo<&Worker::trim_after_crowd> crowd_timer_{*this};
+  std::size_t handshakes_untrimmed_ = 0;
   std::uint64_t give_up_ms_ = 0;  // when tasks that outlive their clients are waited for no longer; 0: not waiting
   std::int64_t not_opened_logged_at_ = 0;  // second of the last line about such a connection
   std::uint64_t not_opened_unlogged_ = 0;  // and how many there were since
