@@ -213,6 +213,33 @@ TEST_P(H1Tunnel, StandsAloneOnceTheSwitchHasBeenAnswered) {
   EXPECT_EQ(wire.ask("echo"), "echo");
 }
 
+TEST_P(H1Tunnel, KnowsItsConnectionAndMayBeGivenOn) {
+  Tunnel tunnel;
+  Tunnel next;
+  H1Wire wire({}, GetParam());
+  wire.service.handler = [&](Exchange& exchange) {
+    tunnel.accept(exchange);
+    EXPECT_EQ(tunnel.stream->local_address(), wire.wire->local()) << "also in the turn of the switch";
+  };
+  wire.send(kUpgrade);
+  EXPECT_NE(tunnel.stream->connection().id, 0u);
+  EXPECT_EQ(tunnel.stream->local_address(), wire.wire->local());
+  // Too late for either.
+  Arena arena;
+  http::Head late(arena);
+  tunnel.stream->inform(late);
+  tunnel.stream->start(late, Body());
+  static_cast<void>(wire.wire->take());
+  next.stream = tunnel.stream;
+  next.echoes = false;
+  tunnel.stream->set_receiver(next);
+  EXPECT_EQ(wire.ask("more"), "");
+  EXPECT_EQ(next.text, "more");
+  wire.wire->break_off();
+  wire.settle();
+  EXPECT_EQ(next.close_count, 1);
+}
+
 TEST_P(H1Tunnel, AResetInTheTurnOfTheSwitchEndsIt) {
   Tunnel tunnel;
   H1Wire wire({}, GetParam());

@@ -14,8 +14,8 @@ violet::Stream& Session::make_tunnel(Stream& stream) {
   }
   Tunnel::Host* const host = host_.tunnels();
   if (host == nullptr) return stream;
-  stream.tunnel_ =
-      new Tunnel(shared_, *host, connection_, *stream.receiver_, stream.body_.take_source(), stream.is_source_waiting_);
+  stream.tunnel_ = new Tunnel(shared_, *host, *transport_, connection_, *stream.receiver_, stream.body_.take_source(),
+                              stream.is_source_waiting_);
   return *stream.tunnel_;
 }
 
@@ -25,7 +25,7 @@ void Session::open_tunnel(Stream& stream) noexcept {
   const net::Bytes received = partial_ ? partial_.bytes() : net::Bytes{};
   const Ref<HeapBuffer> held = partial_.buffer();
   partial_.clear();
-  const Tunnel::Held connection{*transport_, std::exchange(output_, nullptr), is_write_blocked_, writing_,
+  const Tunnel::Held connection{std::exchange(output_, nullptr), is_write_blocked_, writing_,
                                 held ? &received : nullptr};
   stream.unlink();
   --stream_count_;

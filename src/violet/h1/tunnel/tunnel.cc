@@ -14,12 +14,13 @@ Error timeout_of(LimitId id) { return Error(ErrorKind::Timeout, static_cast<std:
 
 }  // namespace
 
-Tunnel::Tunnel(Shared& shared, Host& host, const Connection& connection, Receiver& receiver, SourcePtr source,
-               bool is_source_waiting) noexcept
+Tunnel::Tunnel(Shared& shared, Host& host, net::Transport& transport, const Connection& connection, Receiver& receiver,
+               SourcePtr source, bool is_source_waiting) noexcept
     : Timer([](Timer& timer) noexcept { static_cast<Tunnel&>(timer).on_timer(); }),
       Deferred([](Deferred& deferred) noexcept { static_cast<Tunnel&>(deferred).on_turn_end(); }),
       shared_(shared),
       host_(host),
+      transport_(&transport),
       receiver_(&receiver),
       source_(std::move(source)),
       connection_(connection),
@@ -33,7 +34,7 @@ const Limits& Tunnel::limits() const noexcept { return shared_.site.limits; }
 std::uint64_t Tunnel::now() const noexcept { return shared_.site.loop.now_ms(); }
 
 void Tunnel::open(const Held& held) noexcept {
-  transport_ = &held.transport;
+  is_open_ = true;
   transport_->set_owner(*this);
   output_ = held.output;
   is_write_blocked_ = held.is_write_blocked;
@@ -48,6 +49,7 @@ void Tunnel::open(const Held& held) noexcept {
 }
 
 void Tunnel::drop(Error why) noexcept {
+  transport_ = nullptr;
   tell_end(why);
   delete this;
 }
@@ -70,8 +72,9 @@ void Tunnel::credit(std::size_t n) {
 }
 
 void Tunnel::reset(Error why) {
-  if (transport_ == nullptr) {
-    if (!is_closed_) why_ = why ? why : Error(ErrorKind::Cancelled);
+  if (is_closed_) return;
+  if (!is_open_) {
+    why_ = why ? why : Error(ErrorKind::Cancelled);
     return;
   }
   flush();
@@ -214,7 +217,7 @@ void Tunnel::abort(Error why) noexcept {
 
 // Nothing here calls up or writes: that is for the end of the turn.
 void Tunnel::later() noexcept {
-  if (!is_in_turn_ && transport_ != nullptr) shared_.site.loop.defer(*this);
+  if (!is_in_turn_ && is_open_ && !is_closed_) shared_.site.loop.defer(*this);
 }
 
 void Tunnel::on_turn_end() noexcept {

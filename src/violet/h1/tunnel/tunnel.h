@@ -45,7 +45,6 @@ class Tunnel final : public violet::Stream,
 
   // What the session has of the connection.
   struct Held {
-    net::Transport& transport;
     net::Output* output;  // nullptr: nothing waits
     bool is_write_blocked;
     Pace writing;
@@ -53,8 +52,8 @@ class Tunnel final : public violet::Stream,
   };
 
   // `source` gives our direction; it has been asked already when it is waiting.
-  Tunnel(Shared& shared, Host& host, const Connection& connection, Receiver& receiver, SourcePtr source,
-         bool is_source_waiting) noexcept;
+  Tunnel(Shared& shared, Host& host, net::Transport& transport, const Connection& connection, Receiver& receiver,
+         SourcePtr source, bool is_source_waiting) noexcept;
   ~Tunnel();
 
   void open(const Held& held) noexcept;
@@ -103,7 +102,7 @@ class Tunnel final : public violet::Stream,
 
   Shared& shared_;
   Host& host_;
-  net::Transport* transport_ = nullptr;
+  net::Transport* transport_;
   Receiver* receiver_;  // nullptr once it has heard of the end
   SourcePtr source_;
   net::Output* output_ = nullptr;
@@ -114,6 +113,7 @@ class Tunnel final : public violet::Stream,
   std::uint32_t owed_bytes_ = 0;  // handed up and not credited yet
   Phase phase_ = Phase::Busy;
   bool is_source_waiting_ : 1;
+  bool is_open_ : 1 = false;  // the transport is ours
   bool is_in_turn_ : 1 = false;
   bool is_write_blocked_ : 1 = false;
   bool wants_turn_ : 1 = false;       // the source has more than one turn may send
