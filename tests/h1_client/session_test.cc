@@ -245,6 +245,44 @@ TEST(H1Client, ARefusedExpectationSendsNoBody) {
   EXPECT_TRUE(client.is_closed());
 }
 
+TEST(H1Client, ABodyThatWaitsForItsContinueInVainGoesAllTheSame) {
+  H1ClientWire client;
+  Answers answers;
+  client.get(answers, "/", "POST", Body(Slice::of(std::string("hello"))), {{"Expect", "100-continue"}});
+  EXPECT_FALSE(client.sent().ends_with("hello"));
+  std::string more;
+  for (int i = 0; i < 1000 && more.empty(); ++i) {
+    client.loop.step(5);
+    more = client.sent();
+  }
+  EXPECT_EQ(more, "hello");
+}
+
+TEST(H1Client, ALongBodyLeavesAsTheWireTakesIt) {
+  H1ClientWire client;
+  Answers answers;
+  client.wire->set_room(1000);
+  client.get(answers, "/", "POST", Body(SourcePtr(new PatternSource(500'000, 700))));
+  std::string seen;
+  for (int i = 0; i < 20'000 && !seen.ends_with("0\r\n\r\n"); ++i) {
+    seen += client.sent();
+    client.wire->add_room(50'000);
+  }
+  EXPECT_TRUE(seen.ends_with("0\r\n\r\n"));
+  EXPECT_GT(seen.size(), 500'000u);
+  client.feed(kOk);
+  EXPECT_EQ(answers.body, "hi");
+}
+
+TEST(H1Client, ABodyThatFailsEndsTheConnection) {
+  H1ClientWire client;
+  Answers answers;
+  client.get(answers, "/", "POST", Body(SourcePtr(new PatternSource(10, 5, Pull::Failed))));
+  client.settle();
+  EXPECT_TRUE(client.is_closed());
+  EXPECT_EQ(answers.why.kind(), ErrorKind::Handler);
+}
+
 TEST(H1Client, EndlessInformationalHeadsEnd) {
   Limits limits;
   limits.informational_max = 3;

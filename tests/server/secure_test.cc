@@ -402,6 +402,17 @@ TEST(ProxiedServer, WantsTheHeader) {
   EXPECT_EQ(plain.server.counters().requests, 0u);
 }
 
+TEST(ProxiedServer, LetsGoOfWhoeverLeavesBeforeItsHeader) {
+  Secure plain({.expects_proxy = true}, {.loops = 1}, "http://127.0.0.1:0");
+  for (const bool by_reset : {false, true}) {
+    Client leaving(plain.endpoint);
+    leaving.send("PROXY TC");
+    by_reset ? leaving.reset() : leaving.half_close();
+    EXPECT_TRUE(eventually([&] { return plain.server.connection_count() == 0; })) << by_reset;
+  }
+  EXPECT_EQ(plain.server.counters().requests, 0u);
+}
+
 TEST(ProxiedServer, IsNotWhatOtherListenersAre) {
   Secure plain({}, {.loops = 1}, "http://127.0.0.1:0");
   EXPECT_EQ(Client(plain.endpoint).ask(kProxy1 + kGet).status, 400);

@@ -199,6 +199,17 @@ TEST(HandlerHeader, IsTyped) {
   EXPECT_EQ(server.get("/optional", {{"x-count", "x"}}).status, 400);
 }
 
+TEST(HandlerBody, AndQueriesAreViewsWhereAViewIsWanted) {
+  const Text text{"some text"};
+  EXPECT_EQ(std::string_view(text), "some text");
+  EXPECT_EQ(text->size(), 9u);
+  const RawQuery query{"a=1"};
+  EXPECT_EQ(std::string_view(query), "a=1");
+  EXPECT_EQ(query->size(), 3u);
+  const std::byte bytes[2] = {};
+  EXPECT_EQ(std::span<const std::byte>(Bytes{bytes}).size(), 2u);
+}
+
 TEST(HandlerBody, IsCollectedFirst) {
   FakeServer server;
   server.router.post("/text", [](Text text) { return "got " + std::string(*text); });

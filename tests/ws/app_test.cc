@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <malloc.h>
 #include <string>
+#include <thread>
 #include <zlib.h>
 
 namespace violet::test {
@@ -159,6 +161,70 @@ struct Throws {
     if (head.status == 101) throw std::runtime_error("not this one");
   }
 };
+
+// What a peer that agreed to compression is sent of a topic, inflated.
+std::string inflated(const SeenFrame& frame) {
+  if ((frame.first & ws::kRsv1) == 0) return frame.payload;
+  std::string in = frame.payload + std::string("\0\0\xff\xff", 4);
+  std::string out(100'000, 0);
+  z_stream z{};
+  EXPECT_EQ(inflateInit2(&z, -15), Z_OK);
+  z.next_in = reinterpret_cast<Bytef*>(in.data());
+  z.avail_in = static_cast<uInt>(in.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  inflate(&z, Z_SYNC_FLUSH);
+  out.resize(z.total_out);
+  inflateEnd(&z);
+  return out;
+}
+
+TEST_F(WsApp, WhatIsPublishedIsCompressedForThoseWhoAgreed) {
+  struct Listening {
+    static void on_open(WebSocket& socket) {
+      socket.subscribe("news");
+      socket.send("ready");
+    }
+    static void on_message(WebSocket&, const ws::Message&) {}
+  };
+  app.websocket("/news", [] { return Listening{}; }, {.compression = {.is_on = true, .message_bytes_min = 0}});
+  start();
+  Peer plain(app, "/news");
+  Peer small(app, "/news", "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+  ASSERT_NE(small.head.find("permessage-deflate"), std::string::npos);
+  EXPECT_EQ(plain.next().payload, "ready");
+  EXPECT_EQ(inflated(small.next()), "ready");
+  for (const std::string& text : {std::string(5000, 'x'), std::string("x"), std::string(5000, 'y')}) {
+    app.publish("news", text);
+    EXPECT_EQ(plain.next().payload, text);
+    const SeenFrame frame = small.next();
+    EXPECT_EQ(inflated(frame), text);
+    EXPECT_EQ((frame.first & ws::kRsv1) != 0, text.size() > 1) << "what does not shrink goes as it is";
+  }
+}
+
+TEST_F(WsApp, AHandleClosesFromAnotherThread) {
+  std::promise<SocketHandle> handle;
+  app.websocket("/held", [&](WebSocket socket) -> Task<> {
+    handle.set_value(socket.handle());
+    while (auto message = co_await socket.read()) static_cast<void>(socket.send(*message));
+  });
+  start();
+  Peer peer(app, "/held");
+  const SocketHandle held = handle.get_future().get();
+  EXPECT_TRUE(held.send_binary("bytes"));
+  EXPECT_EQ(peer.next().payload, "bytes");
+  EXPECT_TRUE(held.close(4000, "enough"));
+  const SeenFrame goodbye = peer.next();
+  EXPECT_EQ(goodbye.first, kCloseFrame);
+  EXPECT_EQ(goodbye.payload, close_payload(4000, "enough"));
+  peer.send(masked(kCloseFrame, close_payload(4000)));
+  while (peer.read()) {
+  }
+  while (held.is_open()) std::this_thread::yield();
+  EXPECT_EQ(held.close(1000, "").error().kind(), ErrorKind::Closed);
+  EXPECT_EQ(held.send("late").error().kind(), ErrorKind::Closed);
+}
 
 TEST_F(WsApp, MiddlewareSeesTheAnswerThatOpensASocket) {
   Group adds = app.group("/adds");

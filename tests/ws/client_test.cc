@@ -4,9 +4,11 @@
 #include "tests/support/client.h"
 
 #include "tests/event/run_task.h"
+#include "tests/support/certificates.h"
 #include "tests/support/socket_wire.h"
 #include "violet/app/app.h"
 #include "violet/event/wait.h"
+#include "violet/net/listener.h"
 #include "violet/ws/client/client.h"
 #include "violet/ws/client/handshake.h"
 #include "violet/ws/client/stream.h"
@@ -15,6 +17,7 @@
 
 #include <atomic>
 #include <set>
+#include <unistd.h>
 
 namespace violet::test {
 namespace {
@@ -56,6 +59,7 @@ TEST(WsReconnect, DelaysGrowToABoundAndStop) {
   policy.succeeded();
   EXPECT_EQ(policy.next_ms(), 100u);
   policy.stop();
+  EXPECT_TRUE(policy.is_stopped());
   EXPECT_EQ(policy.next_ms(), std::nullopt);
 }
 
@@ -198,6 +202,45 @@ TEST_F(ClientSide, TheLastHandleSaysGoodbye) {
   EXPECT_TRUE(wire_->is_closed());
 }
 
+TEST_F(ClientSide, WhatAFullWireDoesNotTakeFollowsWhenThereIsRoom) {
+  wire_->set_room(3);
+  static_cast<void>(socket_->send(std::string(5000, 'x')));
+  settle();
+  EXPECT_EQ(wire_->take().size(), 3u);
+  wire_->add_room(1'000'000);
+  settle();
+  EXPECT_EQ(wire_->take().size(), 8u + 5000 - 3);
+}
+
+TEST_F(ClientSide, ItsStreamHasNoHeadsAndKnowsItsConnection) {
+  Stream& stream = *socket_->session().stream();
+  Arena arena;
+  http::Head head(arena);
+  stream.inform(head);
+  stream.start(head, Body());
+  stream.set_receiver(socket_->session());
+  settle();
+  EXPECT_TRUE(wire_->take().empty());
+  EXPECT_FALSE(stream.connection().is_secure);
+  EXPECT_EQ(stream.local_address(), wire_->local());
+  EXPECT_EQ(messages_of(unmasked(kTextFrame, "end")), std::vector<std::string>{"end"});
+}
+
+TEST_F(ClientSide, AReaderThatIsStoppedLeavesTheSocketWhole) {
+  std::string text;
+  run(loop_, [&]() -> Task<> {
+    const auto read_text = [](WebSocket socket) -> Task<std::string> {
+      auto got = co_await socket.read();
+      co_return got ? std::string(got->text()) : std::string("stopped");
+    };
+    auto first = co_await with_deadline(read_text(*socket_), 5);
+    EXPECT_FALSE(first);
+    wire_->feed(unmasked(kTextFrame, "later"));
+    text = co_await read_text(*socket_);
+  });
+  EXPECT_EQ(text, "later");
+}
+
 // --- against an App
 
 Task<> echo(WebSocket socket) {
@@ -302,6 +345,80 @@ TEST_F(ClientAndServer, EachFailureSaysWhatItIs) {
   other.stop(0);
   other.wait();
   EXPECT_EQ(error_of(gone).kind(), ErrorKind::System);
+}
+
+TEST_F(ClientAndServer, WhatCannotBeSentIsNotTried) {
+  ClientOptions split;
+  split.socket.fields = {{"X-A", "b\r\nX-C: d"}};
+  EXPECT_EQ(error_of(base_ + "/echo", split).kind(), ErrorKind::Invalid);
+  ClientOptions origin;
+  origin.origin = "https://a.example\r\nX: y";
+  EXPECT_EQ(error_of(base_ + "/echo", origin).kind(), ErrorKind::Invalid);
+  ClientOptions untrusting;
+  untrusting.tls.ca = "no certificate";
+  EXPECT_EQ(error_of("wss://127.0.0.1:1/", untrusting).kind(), ErrorKind::Invalid);
+}
+
+TEST_F(ClientAndServer, ASecureSocketTrustsWhomItIsToldTo) {
+  const Authority authority("Test CA");
+  const Pem pem = authority.issue({.common_name = "server", .names = "IP:127.0.0.1"});
+  App secure;
+  secure.loops(1).websocket("/echo", echo);
+  secure.listen("https://127.0.0.1:0", {.certificate = pem.certificate, .key = pem.key});
+  ASSERT_TRUE(secure.start()) << secure.errors().front();
+  const std::string url = "wss" + secure.urls().front().substr(5) + "/echo";
+  ClientOptions trusting;
+  trusting.tls.ca = authority.certificate();
+  WebSocketClient client(loop_, url, trusting);
+  std::string text;
+  run(loop_, [&]() -> Task<> {
+    auto socket = co_await client.connect_once();
+    EXPECT_TRUE(socket) << message(socket.error());
+    if (!socket) co_return;
+    static_cast<void>(socket->send("over TLS"));
+    auto back = co_await socket->read();
+    if (back) text = back->text();
+    socket->close();
+  });
+  EXPECT_EQ(text, "over TLS");
+  const Authority other("Another CA");
+  ClientOptions distrusting;
+  distrusting.tls.ca = other.certificate();
+  EXPECT_TRUE(error_of(url, distrusting));
+  secure.stop(100);
+  secure.wait();
+}
+
+// A server that is silent after it has accepted; the client's time ends the attempt, in the handshake of TLS and in
+// that of WebSocket.
+TEST_F(ClientAndServer, AnAttemptEndsWithItsTime) {
+  const net::Endpoint any = *net::Endpoint::parse("http://127.0.0.1:0");
+  struct Silent final : net::Listener::Acceptor {
+    void on_accept(int descriptor, const Address&) noexcept override { descriptors.push_back(descriptor); }
+    bool has_room() noexcept override { return true; }
+    void on_accept_paused(Error) noexcept override {}
+    ~Silent() {
+      for (const int descriptor : descriptors) ::close(descriptor);
+    }
+    std::vector<int> descriptors;
+  } silent;
+  net::Listener listener(loop_, silent);
+  ASSERT_TRUE(listener.open(any, {}));
+  listener.start();
+  const std::string place = "127.0.0.1:" + std::to_string(listener.endpoint().address.port);
+  for (const char* scheme : {"ws://", "wss://"}) {
+    WebSocketClient client(loop_, scheme + place + "/");
+    run(loop_, [&]() -> Task<> {
+      const auto connect = [](WebSocketClient& who) -> Task<Error> {
+        auto socket = co_await who.connect_once();
+        co_return socket ? Error() : socket.error();
+      };
+      auto error = co_await with_deadline(connect(client), 20);
+      EXPECT_FALSE(error) << scheme;
+    });
+  }
+  listener.close();
+  while (!listener.is_closed()) loop_.step(1);
 }
 
 TEST_F(ClientAndServer, ItConnectsAgainUntilThePolicyGivesUp) {

@@ -85,7 +85,7 @@ constexpr KnownName kKnownNames[] = {
 #undef VIOLET_KNOWN_NAME
 };
 
-constexpr StaticEntry entry_of(const Line& line) {
+consteval StaticEntry entry_of(const Line& line) {
   for (std::size_t i = 0; i < kPseudoCount; ++i) {
     const auto pseudo = static_cast<Pseudo>(i);
     if (line.name == name(pseudo)) return {line.name, line.value, pseudo};
@@ -96,13 +96,13 @@ constexpr StaticEntry entry_of(const Line& line) {
   return {line.name, line.value, {}};
 }
 
-constexpr StaticTable make_table() {
+consteval StaticTable make_table() {
   StaticTable table;
   for (std::size_t i = 0; i <= kStaticCount; ++i) table.at[i] = entry_of(kLines[i]);
   return table;
 }
 
-constexpr StaticNames make_names(const StaticTable& table) {
+consteval StaticNames make_names(const StaticTable& table) {
   StaticNames names{};
   for (std::size_t i = kStaticCount; i > 0; --i) {
     const Key key = table.at[i].key;

@@ -23,7 +23,7 @@ struct Kind {
   std::uint16_t first_low;
   std::uint16_t second_high;
 };
-constexpr std::uint16_t halves(unsigned from, unsigned to) {
+consteval std::uint16_t halves(unsigned from, unsigned to) {
   std::uint16_t set = 0;
   for (unsigned half = from; half <= to; ++half) set = static_cast<std::uint16_t>(set | 1u << half);
   return set;
@@ -43,7 +43,7 @@ constexpr Kind kKinds[8] = {
 };
 
 using Lookup = std::array<std::uint8_t, 32>;  // the 16 entries twice, for both lanes
-constexpr Lookup lookup_of(std::uint16_t Kind::* set) {
+consteval Lookup lookup_of(std::uint16_t Kind::* set) {
   Lookup table{};
   for (unsigned i = 0; i < 32; ++i) {
     for (unsigned kind = 0; kind < 8; ++kind) {
