@@ -238,6 +238,8 @@ TEST(Processes, WhatReplacesADrainingWorkerServesBesideIt) {
   EXPECT_FALSE(has_gone(worker)) << "it still has something in hand";
   EXPECT_EQ(app.workers().size(), 2u);
   ::kill(app.parent(), SIGTERM);
+  // Two signals that are sent at once are one.
+  EXPECT_TRUE(eventually([&] { return !Client(app.endpoint).is_open(); }));
   EXPECT_EQ(app.stop(), 0) << "the second signal reaches the one that drains as well";
   EXPECT_TRUE(has_gone(worker));
 }
