@@ -51,7 +51,7 @@ tsan: setup ## the tests under ThreadSanitizer
 gcc: setup ## the tests built by g++
 	@$(call check,gcc)
 
-coverage: setup ## which lines the tests run; fails where parsers and sessions have less than 95 %
+coverage: setup ## which lines the tests run; fails where those of a folder's parsers and sessions are less than 95 %
 	@$(call build,coverage)
 	@rm -rf build/coverage/profiles
 	@ctest --preset coverage
