@@ -59,8 +59,8 @@ class Wire:
         self.written_at = 0.0
 
     async def write(self, data):
+        self.written_at = time.monotonic()  # before it leaves: a wait must not look short on a busy machine
         self.writer.write(data)
-        self.written_at = time.monotonic()
         await self._bounded(self.writer.drain(), "writing")
 
     async def write_pieces(self, pieces, pause):
