@@ -14,7 +14,7 @@ build_packages="
   valgrind strace"
 # Node from elsewhere brings its own npm, which Debian's package does not get along with.
 command -v npm >/dev/null || build_packages="$build_packages nodejs npm"
-bench_packages="wrk linux-perf"
+bench_packages="wrk linux-perf libsimdjson-dev"
 peers_packages="nginx-light h2o haproxy caddy python3-matplotlib"
 
 # Packages to be had from backports only. Without backports violet builds without what needs them.
