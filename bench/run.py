@@ -3,7 +3,7 @@
 
     make bench                                   everything (about half an hour)
     make bench ARGS=--quick                      everything, briefly: shows that it works, not how fast
-    make bench ARGS="--only costs,idle"          parts: costs counters time idle memory delay size micro
+    make bench ARGS="--only costs,idle"          parts: costs counters time generators idle memory delay size micro
     bench/run.py --build build/bench --peer 'uws=./hello 9001|http://127.0.0.1:9001/'
 
 docs/performance.md says what the figures mean. Exit status: 0, with --strict 1 when something missed what it must
@@ -21,12 +21,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from lab import arms as lab_arms  # noqa: E402
-from lab import banner, counters, delay, idle, memory, size, timing  # noqa: E402
+from lab import banner, counters, delay, generators, idle, memory, size, timing  # noqa: E402
 from lab.count import costs  # noqa: E402
 from lab.process import LabError, cores, on_core  # noqa: E402
 from lab.table import Report  # noqa: E402
 
-PARTS = ("costs", "counters", "size", "idle", "memory", "delay", "time", "micro")
+PARTS = ("costs", "counters", "size", "idle", "memory", "delay", "time", "generators", "micro")
 
 
 def run_micro(build, is_quick):
@@ -71,6 +71,7 @@ def measure(options, build, report):
         "memory": lambda: memory.measure(own, build, report, seconds),
         "delay": lambda: delay.measure(own, build, both, report, held, options.delay_rate, delay_seconds),
         "time": lambda: timing.measure({**own, **peers}, build, both, report, rounds, seconds),
+        "generators": lambda: generators.measure(own, build, both, report, rounds, seconds),
         "micro": lambda: run_micro(build, is_quick),
     }
     status = 0
@@ -87,7 +88,7 @@ def measure(options, build, report):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, type=pathlib.Path, help="a build directory of the bench preset")
+    parser.add_argument("--build", type=pathlib.Path, help="a build directory of the bench preset")
     parser.add_argument("--only", default=",".join(PARTS), help="parts, by comma: " + " ".join(PARTS))
     parser.add_argument("--arms", default="", help="servers, by comma; limit_libuv always takes part")
     parser.add_argument("--no-peers", action="store_true", help="violet and the limit servers only")
@@ -98,7 +99,12 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a short run")
     parser.add_argument("--strict", action="store_true", help="status 1 when something missed its mark")
     parser.add_argument("--json", metavar="FILE", help="write everything there as well")
+    parser.add_argument("--self-test", action="store_true", help="proves that what generators say is read right")
     options = parser.parse_args()
+    if options.self_test:
+        return generators.self_test()
+    if options.build is None:
+        parser.error("--build says where the programs are")
     options.only = options.only.split(",")
     for part in options.only:
         if part not in PARTS:

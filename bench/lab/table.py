@@ -7,13 +7,14 @@ import dataclasses
 class Row:
     name: str
     values: dict  # arm -> number or None
-    must: float = None  # of the arena; at most
+    must: float = None  # of the arm that is judged; at most
     aim: float = None
     digits: int = 0
     note: str = ""
+    judged: str = "arena"
 
     def verdict(self):
-        value = self.values.get("arena")
+        value = self.values.get(self.judged)
         if self.must is None or value is None:
             return ""
         if value > self.must:
