@@ -34,13 +34,28 @@ class Typed {
 
   // Numbers that are whole, true and false: they have a longest form.
   template <class T>
-  static constexpr bool kIsScalar =
-      !data::kIsSecret<T> && (data::kType<T>.kind == data::Kind::Bool || data::kType<T>.kind == data::Kind::Signed ||
-                              data::kType<T>.kind == data::Kind::Unsigned);
+  static consteval bool is_scalar() {
+    if constexpr (data::Known<T> && !data::kIsSecret<T>) {
+      constexpr data::Kind kKind = data::kType<T>.kind;
+      return kKind == data::Kind::Bool || kKind == data::Kind::Signed || kKind == data::Kind::Unsigned;
+    } else {
+      return false;
+    }
+  }
+  template <class T>
+  static constexpr bool kIsScalar = is_scalar<T>();
 
   // REQUIRES: kScalarRoom bytes at `at`, which scalars take. Behind all others there are kRest bytes again.
   template <class T>
   static char* put(Writer& to, const T& value, char* at) {
+    if constexpr (data::Known<T>) {
+      return put_known(to, value, at);
+    } else {
+      return at;  // its table says that it has no form
+    }
+  }
+  template <class T>
+  static char* put_known(Writer& to, const T& value, char* at) {
     constexpr data::Kind kKind = data::kType<T>.kind;
     if constexpr (data::kIsSecret<T>) {
       return to.room(Writer::put_null(at), kRest);
