@@ -71,6 +71,28 @@ void check_typed(std::string_view text) {
   EXPECT(json::to_string(*again) == written);
 }
 
+// Reads by the table alone, and by the shorter way of types that are known: one result, and one opinion of what is
+// wrong.
+template <class T>
+void check_both_ways(std::string_view text) {
+  Arena arenas[2];
+  std::string written[2];
+  std::string wrong[2];
+  for (const bool is_typed : {false, true}) {
+    T value{};
+    data::Findings findings(arenas[is_typed]);
+    json::SyntaxError syntax;
+    const bool is_read = is_typed ? json::read(text, json::kGet<T>, &value, {}, findings, syntax)
+                                  : json::read(text, data::kType<T>, &value, {}, findings, syntax);
+    written[is_typed] = json::to_string(value);
+    std::string& said = wrong[is_typed];
+    said = std::string(syntax.what) + std::to_string(syntax.offset) + (is_read ? "" : " refused");
+    for (const data::Finding& finding : findings.list()) said.append(finding.where).append(finding.what);
+  }
+  EXPECT(wrong[0] == wrong[1]);
+  EXPECT(written[0] == written[1]);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
@@ -80,5 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text(exact.get(), size);
   check_grammar(text);
   check_typed(text);
+  check_both_ways<json::Everything>(text);
+  check_both_ways<std::vector<json::Stock>>(text);
   return 0;
 }

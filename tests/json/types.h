@@ -72,6 +72,20 @@ struct Everything {
   std::vector<std::vector<std::string>> lists;
 };
 
+// What typed readers know best: members without anything unusual, texts of both kinds, lists of them.
+struct Stock {
+  std::int64_t id = 0;
+  std::string name;
+  std::string_view category;
+  std::uint32_t price = 0;
+  std::optional<int> discount;
+  bool active = false;
+  std::vector<std::string> tags;
+  std::vector<std::int64_t> counts;
+  Point place;
+  std::uint64_t total = 0;
+};
+
 struct Tree {
   int value = 0;
   std::vector<Tree> children;

@@ -2,6 +2,7 @@
 
 #include "violet/base/ascii.h"
 #include "violet/data/format/utf8.h"
+#include "violet/json/scan.h"
 
 #include <bit>
 

@@ -4,7 +4,6 @@
 // place it begins at and returns the place behind what it has read, nullptr when the text is no JSON there: `what()`
 // and `where()` then say why.
 
-#include "violet/json/scan.h"
 #include "violet/memory/arena.h"
 
 #include <cstddef>

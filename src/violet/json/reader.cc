@@ -2,7 +2,8 @@
 
 #include "violet/data/format/utf8.h"
 #include "violet/data/text_value.h"
-#include "violet/json/reading.h"
+#include "violet/json/read/reading.h"
+#include "violet/json/scan.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +11,6 @@
 
 namespace violet::json {
 namespace detail {
-
 // --- values
 
 [[gnu::always_inline]] inline const char* Reader::value(const Type& type, void* out, const char* at,
@@ -136,59 +136,79 @@ const char* Reader::object(const Type& type, void* out, const char* at, const Pl
     return refuse(type, at, place);
   if (!cursor_.enter(at)) return nullptr;
   const bool had_findings = std::exchange(has_findings_, false);
+  std::uint32_t seen = 0;
+  at = cursor_.skip_space(at + 1);
+  if (cursor_.peek(at) != '}') at = members(type, out, at, place, seen, 0, tag);
+  if (at == nullptr) return nullptr;
+  return end_object(type, out, at, place, type.object->required() & ~seen, had_findings);
+}
+
+const char* Reader::members(const Type& type, void* out, const char* at, const Place& place, std::uint32_t& seen,
+                            std::size_t index, std::string_view tag) {
   const data::ObjectType& shape = *type.object;
   const char* const end = cursor_.end();
   void* members[data::kMembersMax];
   shape.locate(out, members);
-  std::uint32_t seen = 0;
-  std::size_t index = 0;
   Place inner{.outer = &place, .name = {}};
-  at = cursor_.skip_space(at + 1);
-  if (cursor_.peek(at) != '}') {
-    for (;;) {
-      const char* behind = nullptr;
-      if (index < shape.count && seen >> index == 0) {
-        behind = expected_key(shape.members[index], at, end);
-        inner.name = shape.members[index].name;
-      }
-      if (behind != nullptr && !shape.members[index].is_ignored) [[likely]] {
-        if (*behind <= ' ') behind = cursor_.skip_space(behind);
-        seen |= std::uint32_t{1} << index;
-        at = value(*shape.members[index].type, members[index], behind, inner);
+  for (;;) {
+    const char* behind = nullptr;
+    if (index < shape.count && seen >> index == 0) {
+      behind = expected_key(shape.members[index], at, end);
+      inner.name = shape.members[index].name;
+    }
+    if (behind != nullptr && !shape.members[index].is_ignored) [[likely]] {
+      if (*behind <= ' ') behind = cursor_.skip_space(behind);
+      seen |= std::uint32_t{1} << index;
+      at = value(*shape.members[index].type, members[index], behind, inner);
+    } else {
+      at = key(shape, at, index, inner.name);
+      if (at == nullptr) return nullptr;
+      if (index == shape.count || (seen >> index & 1) != 0) {
+        at = surplus(shape, members, index, at, inner, tag);
       } else {
-        at = key(shape, at, index, inner.name);
-        if (at == nullptr) return nullptr;
-        if (index == shape.count || (seen >> index & 1) != 0) {
-          at = surplus(shape, members, index, at, inner, tag);
-        } else {
-          seen |= std::uint32_t{1} << index;
-          at = any(*shape.members[index].type, members[index], at, inner);
-        }
+        seen |= std::uint32_t{1} << index;
+        at = any(*shape.members[index].type, members[index], at, inner);
       }
-      if (at == nullptr) [[unlikely]]
-        return nullptr;
-      ++index;
-      if (end - at > 2 && *at == ',' && at[1] > ' ') [[likely]] {
-        ++at;
-        continue;
-      }
-      at = cursor_.skip_space(at);
-      const char next = cursor_.peek(at);
-      if (next == '}') break;
-      if (next != ',') return cursor_.fail(at, "',' or '}' is expected");
-      at = cursor_.skip_space(at + 1);
     }
-  }
-  cursor_.leave();
-  if (const std::uint32_t missing = shape.required() & ~seen; missing != 0) [[unlikely]] {
-    for (std::size_t i = 0; i < shape.count; ++i) {
-      if ((missing >> i & 1) != 0) report({.outer = &place, .name = shape.members[i].name}, "is missing");
+    if (at == nullptr) [[unlikely]]
+      return nullptr;
+    ++index;
+    if (end - at > 2 && *at == ',' && at[1] > ' ') [[likely]] {
+      ++at;
+      continue;
     }
+    bool is_closed = false;
+    at = behind_one(at, '}', is_closed);
+    if (at == nullptr || is_closed) return at;
   }
-  // Rules across members mean nothing while one of them is wrong.
-  if (shape.rules != nullptr && !has_findings_) check_object(type, out, place);
-  has_findings_ |= had_findings;
-  return at + 1;
+}
+
+const char* Reader::behind_one(const char* at, char close, bool& is_closed) noexcept {
+  at = cursor_.skip_space(at);
+  const char next = cursor_.peek(at);
+  is_closed = next == close;
+  if (is_closed) return at;
+  if (next == ',') return cursor_.skip_space(at + 1);
+  return cursor_.fail(at, close == '}' ? "',' or '}' is expected" : "',' or ']' is expected");
+}
+
+const char* Reader::rest_of_object(const Type& type, void* out, const char* at, const Place& place,
+                                   std::uint32_t& seen) {
+  bool is_closed = false;
+  if (seen == 0) {
+    at = cursor_.skip_space(at + 1);
+    is_closed = cursor_.peek(at) == '}';
+  } else {
+    at = behind_one(at, '}', is_closed);
+  }
+  if (at == nullptr || is_closed) return at;
+  return members(type, out, at, place, seen, type.object->count, {});
+}
+
+void Reader::report_missing(const Type& type, const Place& place, std::uint32_t missing) {
+  for (std::size_t i = 0; i < type.object->count; ++i) {
+    if ((missing >> i & 1) != 0) report({.outer = &place, .name = type.object->members[i].name}, "is missing");
+  }
 }
 
 const char* Reader::list(const Type& type, void* out, const char* at, const Place& place) {
@@ -220,11 +240,10 @@ const char* Reader::list(const Type& type, void* out, const char* at, const Plac
         ++at;
         continue;
       }
-      at = cursor_.skip_space(at);
-      const char next = cursor_.peek(at);
-      if (next == ']') break;
-      if (next != ',') return cursor_.fail(at, "',' or ']' is expected");
-      at = cursor_.skip_space(at + 1);
+      bool is_closed = false;
+      at = behind_one(at, ']', is_closed);
+      if (at == nullptr) return nullptr;
+      if (is_closed) break;
     }
   }
   cursor_.leave();
@@ -239,33 +258,54 @@ const char* Reader::list(const Type& type, void* out, const char* at, const Plac
 const char* Reader::any(const Type& type, void* out, const char* at, const Place& place) {
   return value(type, out, at, place);
 }
+const char* Reader::any(const data::Member& member, void* out, const char* at, const Place& object) {
+  return value(*member.type, out, at, {.outer = &object, .name = member.name});
+}
 
+namespace {
+
+// Says where the text is no JSON.
+void locate(std::string_view text, const Cursor& cursor, SyntaxError& syntax) {
+  if (cursor.what().empty()) return;
+  syntax.what = cursor.what();
+  syntax.is_too_deep = cursor.is_too_deep();
+  syntax.offset = static_cast<std::size_t>(cursor.where() - text.data());
+  const std::string_view before = text.substr(0, syntax.offset);
+  syntax.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  syntax.column = 1 + utf8::count(before.substr(line_start));
+}
+
+}  // namespace
 }  // namespace detail
 
 bool read(std::string_view text, const data::Type& type, void* out, const ReadOptions& options,
           data::Findings& findings, SyntaxError& syntax) {
   detail::Reader reader(text, options, findings);
-  const bool is_good = reader.document(text, type, out);
-  const Cursor& cursor = reader.cursor();
-  if (!cursor.what().empty()) {
-    syntax.what = cursor.what();
-    syntax.is_too_deep = cursor.is_too_deep();
-    syntax.offset = static_cast<std::size_t>(cursor.where() - text.data());
-    const std::string_view before = text.substr(0, syntax.offset);
-    syntax.line = 1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-    const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-    syntax.column = 1 + utf8::count(before.substr(line_start));
-  }
+  const bool is_good = reader.document(text, [&](detail::Reader& self, const char* at, const detail::Place& place) {
+    return self.any(type, out, at, place);
+  });
+  detail::locate(text, reader.cursor(), syntax);
+  return is_good;
+}
+
+bool read(std::string_view text, detail::Get get, void* out, const ReadOptions& options, data::Findings& findings,
+          SyntaxError& syntax) {
+  detail::Reader reader(text, options, findings);
+  const bool is_good = reader.document(text, [&](detail::Reader& self, const char* at, const detail::Place& place) {
+    return get(self, out, at, place);
+  });
+  detail::locate(text, reader.cursor(), syntax);
   return is_good;
 }
 
 namespace detail {
 
-std::expected<void, ReadError> read(std::string_view text, const data::Type& type, void* out,
-                                    const ReadOptions& options, Arena& arena) {
+std::expected<void, ReadError> read(std::string_view text, Get get, void* out, const ReadOptions& options,
+                                    Arena& arena) {
   data::Findings findings(arena);
   SyntaxError syntax;
-  if (json::read(text, type, out, options, findings, syntax)) return {};
+  if (json::read(text, get, out, options, findings, syntax)) return {};
   ReadError error;
   error.syntax = syntax.what;
   error.line = syntax.line;

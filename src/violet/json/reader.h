@@ -1,7 +1,8 @@
 #pragma once
 
 // Reader: JSON (RFC 8259) into values, in one pass over the text, without a tree. What is to come it learns from a
-// value's table (data/type.h), so one compiled reader serves all types.
+// value's table (data/type.h), so one compiled reader serves all types; where a type is known to the compiler, members
+// in their order and plain values take a shorter way (json/read/typed.h) to the same result.
 //
 //   auto user = json::read<User>(text);
 //   if (!user) … user.error().to_string() …         // "line 1, column 9: …", or every member that is wrong
@@ -16,6 +17,7 @@
 
 #include "violet/data/findings.h"
 #include "violet/data/type_of.h"
+#include "violet/json/read/typed.h"
 #include "violet/memory/arena.h"
 
 #include <cstddef>
@@ -26,17 +28,6 @@
 #include <vector>
 
 namespace violet::json {
-
-enum class UnknownKeys : std::uint8_t { Ignore, Refuse };
-enum class DuplicateKeys : std::uint8_t { Refuse, First, Last };
-
-struct ReadOptions {
-  UnknownKeys unknown = UnknownKeys::Ignore;
-  DuplicateKeys duplicates = DuplicateKeys::Refuse;
-  std::uint16_t depth_max = 128;  // at most kDepthCeiling, whatever it says
-
-  static constexpr std::uint16_t kDepthCeiling = 1024;  // what any thread's stack can take
-};
 
 // Where a text is no JSON.
 struct SyntaxError {
@@ -51,6 +42,11 @@ struct SyntaxError {
 // no JSON, `findings` where values do not fit. What does not fit keeps its default.
 bool read(std::string_view text, const data::Type& type, void* out, const ReadOptions& options,
           data::Findings& findings, SyntaxError& syntax);
+// The same for one type: read(text, kGet<User>, &user, …).
+template <data::Known T>
+inline constexpr detail::Get kGet = &detail::TypedReader::get<T>;
+bool read(std::string_view text, detail::Get get, void* out, const ReadOptions& options, data::Findings& findings,
+          SyntaxError& syntax);
 
 // What read<T>() says, for programs without an arena of their own.
 struct ReadError {
@@ -67,15 +63,15 @@ struct ReadError {
 };
 
 namespace detail {
-std::expected<void, ReadError> read(std::string_view text, const data::Type& type, void* out,
-                                    const ReadOptions& options, Arena& arena);
+std::expected<void, ReadError> read(std::string_view text, Get get, void* out, const ReadOptions& options,
+                                    Arena& arena);
 }
 
 // `text` and `arena` have to outlive std::string_view members.
 template <data::Known T>
 [[nodiscard]] std::expected<T, ReadError> read(std::string_view text, Arena& arena, const ReadOptions& options = {}) {
   T value{};
-  if (auto done = detail::read(text, data::kType<T>, &value, options, arena); !done) {
+  if (auto done = detail::read(text, kGet<T>, &value, options, arena); !done) {
     return std::unexpected(std::move(done.error()));
   }
   return value;

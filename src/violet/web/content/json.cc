@@ -34,13 +34,13 @@ void admit_json(Fetch& fetch) {
   fetch.refuse(Error(ErrorKind::Unsupported, 0, 415), "the body has to be application/json");
 }
 
-bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options) {
+bool fetch_json(Fetch& fetch, json::detail::Get get, void* out, const json::ReadOptions& options) {
   Exchange& exchange = fetch.exchange();
   json::ReadOptions bounded = options;
   bounded.depth_max =
       static_cast<std::uint16_t>(std::min<std::uint64_t>(options.depth_max, exchange.limits().json_depth_max));
   json::SyntaxError syntax;
-  if (json::read(exchange.body(), type, out, bounded, fetch.findings(), syntax)) return true;
+  if (json::read(exchange.body(), get, out, bounded, fetch.findings(), syntax)) return true;
   if (syntax.what.empty()) return false;
   const std::string where = "line " + std::to_string(syntax.line) + ", column " + std::to_string(syntax.column) + ": ";
   const auto limit = static_cast<std::int32_t>(LimitId::json_depth_max);

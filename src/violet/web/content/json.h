@@ -52,7 +52,7 @@ void bind_json(Binding& binding, const data::Type& type);
 // Refuses a body of another type.
 void admit_json(Fetch& fetch);
 // REQUIRES: admitted. False: the request is refused already, or `fetch` knows what is wrong.
-bool fetch_json(Fetch& fetch, const data::Type& type, void* out, const json::ReadOptions& options);
+bool fetch_json(Fetch& fetch, json::detail::Get get, void* out, const json::ReadOptions& options);
 Body json_body(Exchange& exchange, json::Put put, const void* value);
 // The Content-Type says JSON: application/json or anything with +json.
 [[nodiscard]] bool is_json_type(std::string_view content_type) noexcept;
@@ -79,7 +79,7 @@ struct Extract<Json<T, options>> : Extractor {
   static void admit(Fetch& fetch) { web::admit_json(fetch); }
   static Json<T, options> from(Fetch& fetch) {
     Json<T, options> json;
-    web::fetch_json(fetch, data::kType<T>, &json.value, options);
+    web::fetch_json(fetch, json::kGet<T>, &json.value, options);
     return json;
   }
 };

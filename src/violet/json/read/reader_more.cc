@@ -1,7 +1,7 @@
 #include "violet/data/format/base64.h"
 #include "violet/data/rule/rule.h"
 #include "violet/data/text_value.h"
-#include "violet/json/reading.h"
+#include "violet/json/read/reading.h"
 #include "violet/json/writer.h"
 
 #include <charconv>
