@@ -246,8 +246,8 @@ TEST(H1Client, ARefusedExpectationSendsNoBody) {
 }
 
 TEST(H1Client, ABodyThatWaitsForItsContinueInVainGoesAllTheSame) {
-  H1ClientWire client;
   Answers answers;
+  H1ClientWire client;
   client.get(answers, "/", "POST", Body(Slice::of(std::string("hello"))), {{"Expect", "100-continue"}});
   EXPECT_FALSE(client.sent().ends_with("hello"));
   std::string more;
