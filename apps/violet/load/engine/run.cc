@@ -122,12 +122,15 @@ std::vector<Second> watch(const Options& options, const Workers& workers) {
   return timeline;
 }
 
+// A thread that has ended takes its counts of switches along.
+std::uint64_t growth(std::uint64_t after, std::uint64_t before) { return after > before ? after - before : 0; }
+
 ProcessUse minus(const ProcessUse& after, const ProcessUse& before) {
   return {.user_us = after.user_us - before.user_us,
           .system_us = after.system_us - before.system_us,
           .resident_bytes = after.resident_bytes,
-          .voluntary_switches = after.voluntary_switches - before.voluntary_switches,
-          .involuntary_switches = after.involuntary_switches - before.involuntary_switches};
+          .voluntary_switches = growth(after.voluntary_switches, before.voluntary_switches),
+          .involuntary_switches = growth(after.involuntary_switches, before.involuntary_switches)};
 }
 
 std::optional<ProcessUse> use_or_none(int pid) { return pid != 0 ? use_of(pid) : std::nullopt; }
