@@ -133,9 +133,25 @@ TEST(OpenApi, TurnsRulesAndNotesIntoKeywords) {
   EXPECT_EQ(schema(document, "Plan"), Dom({{"type", "string"}, {"enum", {"Free", "Paid"}}}));
 }
 
+struct Span {
+  int first;
+  int last;
+  static constexpr std::string_view about = "From one to another";
+  void rules(Rules& rules) const { rules.check(first <= last, "last", "comes before the first"); }
+};
 struct Renamed {
   std::string name;
 };
+
+TEST(OpenApi, SaysThatMembersAreCheckedTogether) {
+  App app;
+  app.post("/spans", [](Json<Span>) {});
+  app.post("/names", [](Json<Renamed>) {});
+  const Dom document = document_of(app);
+  EXPECT_EQ(schema(document, "Span").at("description"),
+            "From one to another\n\nIts members are checked together, too.");
+  EXPECT_FALSE(schema(document, "Renamed").contains("description"));
+}
 
 TEST(OpenApi, TellsOfTheTokenBesideTheMembersOfAForm) {
   App app;

@@ -263,6 +263,13 @@ void Schemas::write_member(JsonText& out, const data::Member& member, const void
 
 namespace {
 
+// What rules() checks is code, which no keyword can tell.
+std::string described(const data::ObjectType& object) {
+  std::string text(object.about);
+  if (object.rules != nullptr) text.append(text.empty() ? "" : "\n\n").append("Its members are checked together, too.");
+  return text;
+}
+
 // The object's members in one that nothing was read into.
 struct Defaults {
   const data::ObjectType* object;
@@ -275,7 +282,7 @@ struct Defaults {
 void Schemas::write_object(JsonText& out, const Type& type) {
   const data::ObjectType& object = *type.object;
   const std::uint32_t required = object.required();
-  out.open('{').key("type").text("object").note("description", object.about).key("properties").open('{');
+  out.open('{').key("type").text("object").note("description", described(object)).key("properties").open('{');
   Defaults context{&object, this, &out};
   object.with_defaults(
       [](void* to, const void* value) {
