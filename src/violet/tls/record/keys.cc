@@ -24,6 +24,9 @@ constexpr SuiteFacts kFacts[kSuiteCount] = {
     {"ChaCha20-Poly1305", 32, 32},
 };
 
+// The number of no record.
+constexpr std::uint64_t kNoMore = std::numeric_limits<std::uint64_t>::max();
+
 const SuiteFacts& facts(Suite suite) noexcept { return kFacts[static_cast<std::size_t>(suite)]; }
 
 // HKDF-Expand-Label with an empty context (RFC 8446 §7.1). All that is asked for here is one block of the hash or less,
@@ -109,8 +112,11 @@ bool TrafficKeys::start(std::string_view secret, std::uint64_t sequence) noexcep
 }
 
 bool TrafficKeys::update() noexcept {
+  // Until the new key is there no record may be sealed: its number would have come before.
+  sequence_ = kNoMore;
+  if (!expand(suite_, secret_.data(), "traffic upd", secret_.data(), secret_bytes(suite_)) || !derive()) return false;
   sequence_ = 0;
-  return expand(suite_, secret_.data(), "traffic upd", secret_.data(), secret_bytes(suite_)) && derive();
+  return true;
 }
 
 bool TrafficKeys::derive() noexcept {
@@ -121,7 +127,7 @@ bool TrafficKeys::derive() noexcept {
 
 bool TrafficKeys::begin_record(char* tag) noexcept {
   // A nonce that comes twice gives the key away (RFC 8446 §5.3).
-  if (sequence_ == std::numeric_limits<std::uint64_t>::max()) return false;
+  if (sequence_ == kNoMore) return false;
   const evp_cipher_st* cipher = nullptr;
   if (context_ != nullptr) {
     unlink();
