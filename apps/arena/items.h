@@ -4,8 +4,10 @@
 
 #include <violet/violet.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,6 +57,22 @@ struct Listing {
 };
 
 // The first `count` items, in the request's memory.
-Listing list_items(const Dataset& dataset, std::size_t count, std::int64_t multiplier, violet::Arena& arena);
+inline Listing list_items(const Dataset& dataset, std::size_t count, std::int64_t multiplier, violet::Arena& arena) {
+  const std::span<const Item> items = std::span(dataset.items).first(std::min(count, dataset.items.size()));
+  auto* const priced = arena.array<PricedItem>(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    ::new (priced + i) PricedItem{.id = item.id,
+                                  .name = item.name,
+                                  .category = item.category,
+                                  .price = item.price,
+                                  .quantity = item.quantity,
+                                  .active = item.active,
+                                  .tags = item.tags,
+                                  .rating = item.rating,
+                                  .total = std::int64_t{item.price} * item.quantity * multiplier};
+  }
+  return {{priced, items.size()}, items.size()};
+}
 
 }  // namespace arena

@@ -47,21 +47,8 @@ std::vector<Item> make_items(std::size_t count) {
   return items;
 }
 
-std::vector<PricedItem> price(const std::vector<Item>& items, std::int64_t multiplier) {
-  std::vector<PricedItem> priced;
-  priced.reserve(items.size());
-  for (const Item& item : items) {
-    priced.push_back({.id = item.id,
-                      .name = item.name,
-                      .category = item.category,
-                      .price = item.price,
-                      .quantity = item.quantity,
-                      .active = item.active,
-                      .tags = item.tags,
-                      .rating = item.rating,
-                      .total = std::int64_t{item.price} * item.quantity * multiplier});
-  }
-  return priced;
+arena::Listing make_listing(const arena::Dataset& dataset, violet::Arena& memory) {
+  return arena::list_items(dataset, kWrittenItems, 6, memory);
 }
 
 }  // namespace weigh

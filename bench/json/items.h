@@ -1,9 +1,11 @@
 #pragma once
 
-// What JSON is weighed with: items of the arena's shape (docs: tools/arena/dataset.py), 50 of them to be written, 100
-// KB of them to be read.
+// What JSON is weighed with: the arena's own types (apps/arena/items.h), 50 items to be written, 100 KB of them to be
+// read.
 
-#include <cstdint>
+#include "apps/arena/items.h"
+
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,21 +13,7 @@
 
 namespace weigh {
 
-struct Rating {
-  int score;
-  int count;
-};
-
-struct Item {
-  int id;
-  std::string name;
-  std::string category;
-  int price;
-  int quantity;
-  bool active;
-  std::vector<std::string> tags;
-  Rating rating;
-};
+using arena::Item;
 
 // The same with texts that look into what was read.
 struct ItemView {
@@ -36,23 +24,7 @@ struct ItemView {
   int quantity;
   bool active;
   std::vector<std::string_view> tags;
-  Rating rating;
-};
-
-struct PricedItem {
-  int id;
-  std::string_view name;
-  std::string_view category;
-  int price;
-  int quantity;
-  bool active;
-  std::span<const std::string> tags;
-  Rating rating;
-  std::int64_t total;
-};
-struct Listing {
-  std::span<const PricedItem> items;
-  std::size_t count;
+  arena::Rating rating;
 };
 
 inline constexpr std::size_t kWrittenItems = 50;
@@ -60,7 +32,8 @@ inline constexpr std::size_t kReadItems = 640;
 
 // The same ones on every machine.
 std::vector<Item> make_items(std::size_t count);
-std::vector<PricedItem> price(const std::vector<Item>& items, std::int64_t multiplier);
+// What is written.
+arena::Listing make_listing(const arena::Dataset& dataset, violet::Arena& memory);
 
 std::string read_text();
 

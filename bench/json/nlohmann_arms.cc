@@ -9,9 +9,9 @@ namespace {
 
 using nlohmann::json;
 
-json listing_of(const std::vector<PricedItem>& items) {
+json tree_of(const arena::Listing& listing) {
   json list = json::array();
-  for (const PricedItem& item : items) {
+  for (const arena::PricedItem& item : listing.items) {
     json tags = json::array();
     for (const std::string& tag : item.tags) tags.push_back(tag);
     list.push_back({{"id", item.id},
@@ -24,13 +24,14 @@ json listing_of(const std::vector<PricedItem>& items) {
                     {"rating", {{"score", item.rating.score}, {"count", item.rating.count}}},
                     {"total", item.total}});
   }
-  return {{"items", list}, {"count", items.size()}};
+  return {{"items", list}, {"count", listing.count}};
 }
 
 // The tree is there already: only its text is made.
 std::size_t dump(std::size_t rounds) {
-  const std::vector<Item> items = make_items(kWrittenItems);
-  const json listing = listing_of(price(items, 6));
+  const arena::Dataset dataset{make_items(kWrittenItems)};
+  violet::Arena memory;
+  const json listing = tree_of(make_listing(dataset, memory));
   std::size_t size = 0;
   for (std::size_t i = 0; i < rounds; ++i) size = listing.dump().size();
   return size;

@@ -13,14 +13,14 @@ namespace {
 using namespace violet;
 
 std::size_t write(std::size_t rounds) {
-  const std::vector<Item> items = make_items(kWrittenItems);
-  const std::vector<PricedItem> priced = price(items, 6);
-  const Listing listing{priced, priced.size()};
+  const arena::Dataset dataset{make_items(kWrittenItems)};
+  Arena memory;
+  const arena::Listing listing = make_listing(dataset, memory);
   BlockPool pool;
   std::size_t size = 0;
   for (std::size_t i = 0; i < rounds; ++i) {
     json::BlockWriter writer(pool);
-    json::put<Listing>(writer, &listing);
+    json::put<arena::Listing>(writer, &listing);
     size = writer.take().size();
   }
   return size;
